@@ -1,0 +1,15 @@
+//! The model of flows and runs, and every decision that worker and page must agree on.
+//!
+//! This crate does no I/O, reads no clock, makes no random numbers and knows no async runtime; it builds for wasm32.
+//!
+//! A flow's way through it: bytes → `read` → [`flow`] → `check` → `compile` → [`plan`]; a run's way: `bind` inputs →
+//! `run::decide` what happens → [`run::event`] what is recorded → `run::reduce` what it adds up to.
+
+pub mod finding;
+pub mod flow;
+pub mod ids;
+pub mod limits;
+pub mod plan;
+pub mod run;
+pub mod tool;
+pub mod wire;

@@ -1,0 +1,252 @@
+//! What the facts of a run add up to.
+//!
+//! Built only by `reduce`. A step's variant carries exactly what is valid in it; everything that can be derived
+//! (which steps are ready, how many run) is derived in one place here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::{GateId, Seq, StepIndex, Timestamp};
+use crate::plan::Plan;
+use crate::run::event::{EndCode, ProcessReport, RunCreated, SkipReason, VerdictKind};
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Queued,
+    Planning,
+    AwaitingPlanApproval,
+    Executing,
+    AwaitingStepApproval,
+    Completed,
+    Failed,
+    Cancelled,
+    Interrupted,
+}
+
+impl RunStatus {
+    /// Every status, in the order of a run's life.
+    pub const ALL: [RunStatus; 9] = [
+        RunStatus::Queued,
+        RunStatus::Planning,
+        RunStatus::AwaitingPlanApproval,
+        RunStatus::Executing,
+        RunStatus::AwaitingStepApproval,
+        RunStatus::Completed,
+        RunStatus::Failed,
+        RunStatus::Cancelled,
+        RunStatus::Interrupted,
+    ];
+
+    /// The status as it stands in JSON and in queries.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunStatus::Queued => "queued",
+            RunStatus::Planning => "planning",
+            RunStatus::AwaitingPlanApproval => "awaiting_plan_approval",
+            RunStatus::Executing => "executing",
+            RunStatus::AwaitingStepApproval => "awaiting_step_approval",
+            RunStatus::Completed => "completed",
+            RunStatus::Failed => "failed",
+            RunStatus::Cancelled => "cancelled",
+            RunStatus::Interrupted => "interrupted",
+        }
+    }
+
+    /// Whether nothing can follow it.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted)
+    }
+}
+
+/// Where a step is, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    Waiting,
+    Ready,
+    Running,
+    Retrying,
+    AwaitingApproval,
+    Completed,
+    Failed,
+    Skipped,
+    Cancelled,
+    Interrupted,
+}
+
+impl StepStatus {
+    /// The status as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepStatus::Waiting => "waiting",
+            StepStatus::Ready => "ready",
+            StepStatus::Running => "running",
+            StepStatus::Retrying => "retrying",
+            StepStatus::AwaitingApproval => "awaiting_approval",
+            StepStatus::Completed => "completed",
+            StepStatus::Failed => "failed",
+            StepStatus::Skipped => "skipped",
+            StepStatus::Cancelled => "cancelled",
+            StepStatus::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// One step of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepState {
+    /// Some prerequisites have not ended.
+    Waiting {
+        missing: u32,
+    },
+    /// All prerequisites have ended; neither skipped nor asked about nor started yet.
+    Ready,
+    /// A person is asked.
+    AwaitingApproval {
+        gate: GateId,
+        args: Arc<Value>,
+    },
+    /// Allowed, by the guard or by a person, and about to start.
+    Allowed,
+    Running {
+        attempt: u32,
+        args: Arc<Value>,
+        since: Timestamp,
+    },
+    /// Between two attempts.
+    Retrying {
+        next_attempt: u32,
+        args: Arc<Value>,
+        error: String,
+        due: Timestamp,
+    },
+    Completed {
+        attempts: u32,
+        args: Option<Arc<Value>>,
+        result: Arc<Value>,
+        truncated: bool,
+        times: Times,
+    },
+    Failed {
+        attempts: u32,
+        args: Option<Arc<Value>>,
+        error: String,
+        timed_out: bool,
+        times: Times,
+    },
+    Skipped {
+        reason: SkipReason,
+    },
+    Cancelled {
+        attempts: u32,
+        args: Option<Arc<Value>>,
+        error: String,
+        times: Times,
+    },
+    Interrupted {
+        attempts: u32,
+        args: Option<Arc<Value>>,
+        error: String,
+        times: Times,
+    },
+}
+
+/// When a step that ended ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Times {
+    /// When its first attempt started; its end when none did.
+    pub started_at: Timestamp,
+    pub ended_at: Timestamp,
+    /// Of the last attempt, in milliseconds, by a clock that never jumps.
+    pub duration_ms: u64,
+    pub report: Option<Box<ProcessReport>>,
+}
+
+impl StepState {
+    /// Where the step is, in one word.
+    pub fn status(&self) -> StepStatus {
+        match self {
+            StepState::Waiting { .. } => StepStatus::Waiting,
+            StepState::Ready | StepState::Allowed => StepStatus::Ready,
+            StepState::AwaitingApproval { .. } => StepStatus::AwaitingApproval,
+            StepState::Running { .. } => StepStatus::Running,
+            StepState::Retrying { .. } => StepStatus::Retrying,
+            StepState::Completed { .. } => StepStatus::Completed,
+            StepState::Failed { .. } => StepStatus::Failed,
+            StepState::Skipped { .. } => StepStatus::Skipped,
+            StepState::Cancelled { .. } => StepStatus::Cancelled,
+            StepState::Interrupted { .. } => StepStatus::Interrupted,
+        }
+    }
+
+    /// Whether it will not change any more.
+    pub fn has_ended(&self) -> bool {
+        matches!(
+            self,
+            StepState::Completed { .. }
+                | StepState::Failed { .. }
+                | StepState::Skipped { .. }
+                | StepState::Cancelled { .. }
+                | StepState::Interrupted { .. }
+        )
+    }
+
+    /// The result, when there is one.
+    pub fn result(&self) -> Option<&Arc<Value>> {
+        match self {
+            StepState::Completed { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+}
+
+/// What the guard said of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    pub verdict: VerdictKind,
+    pub source: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<String>,
+}
+
+/// What an open gate asks about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OpenGate {
+    Plan,
+    Step { index: StepIndex, args: Arc<Value>, reason: String },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunEnd {
+    Completed { summary: String, result: Arc<Value> },
+    Error { code: EndCode, message: String, index: Option<StepIndex> },
+}
+
+/// A run after some of its events. Empty before the first.
+#[derive(Debug, Clone, Default)]
+pub struct RunState {
+    /// The place of the last event.
+    pub last: Seq,
+    pub created: Option<Arc<RunCreated>>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+    pub plan: Option<Arc<Plan>>,
+    pub steps: Vec<StepState>,
+    pub decisions: BTreeMap<StepIndex, Decision>,
+    /// When each step's first attempt started.
+    pub first_started: BTreeMap<StepIndex, Timestamp>,
+    pub gates: BTreeMap<GateId, OpenGate>,
+    /// Gates opened so far, for numbering the next.
+    pub gates_opened: u32,
+    /// Whether a person may still have to approve the plan: set by `plan_approval_requested`, cleared by approval.
+    pub plan_approved: bool,
+    pub cancel_requested: bool,
+    pub end: Option<RunEnd>,
+}

@@ -1,0 +1,1 @@
+//! Who may call: tokens, sessions, Host and Origin. Pure; `api` adapts.

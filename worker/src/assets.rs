@@ -1,0 +1,1 @@
+//! The page, embedded in the release binary and served precompressed.

@@ -1,0 +1,1 @@
+//! Configuration: file, then environment, then flags.

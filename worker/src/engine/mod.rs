@@ -1,0 +1,1 @@
+//! Runs: one driver a run.

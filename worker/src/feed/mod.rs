@@ -1,0 +1,1 @@
+//! Committed events and live output to subscribers; lag means "read the journal".

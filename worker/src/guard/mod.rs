@@ -1,0 +1,1 @@
+//! Asked once per step, before its gate: allow, ask or deny.

@@ -1,0 +1,23 @@
+//! `weir`: a flow worker for one Linux machine. One process watches a directory of flows, runs them and serves the
+//! API and the page. `cli` is the way in; `daemon` puts the parts together; ARCHITECTURE.md draws the map.
+
+mod access;
+mod api;
+mod assets;
+mod cli;
+mod clock;
+mod config;
+mod daemon;
+mod engine;
+mod feed;
+mod guard;
+mod library;
+mod process;
+mod queue;
+mod run_dir;
+mod run_request;
+mod shutdown;
+mod store;
+mod tool;
+
+fn main() {}

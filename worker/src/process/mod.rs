@@ -1,0 +1,1 @@
+//! Child processes under control: group, deadline, output limit, obituary.

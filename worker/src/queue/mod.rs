@@ -1,0 +1,1 @@
+//! Admission of runs: bounds and order.

@@ -1,0 +1,1 @@
+//! Where every trigger ends up: one request, bound and admitted.

@@ -1,0 +1,1 @@
+//! The durable store: journal and history in redb, one writer.
