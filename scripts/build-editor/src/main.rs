@@ -1,1 +1,96 @@
-fn main() {}
+//! Builds the page into `editor/dist`, with nothing but cargo: `cargo run -p build-editor [-- --light]`.
+//!
+//! In order: the crate `weir-editor` for wasm32, its JavaScript by wasm-bindgen as a library (so that no program of a
+//! matching version has to be downloaded), `wasm-opt` where it is installed, one style sheet out of all, names that
+//! carry a digest of the content, the placeholders of `editor/boot.js` and `editor/index.html`, and a `.gz` and a `.br` beside each file.
+//!
+//! `editor/dist` is replaced as a whole at the end: a failed build leaves the last good page. The program knows
+//! nothing of what the page shows.
+
+#![expect(clippy::print_stdout, reason = "its output is the report of a build")]
+
+mod dist;
+mod styles;
+mod wasm;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::wasm::Page;
+
+/// Which page is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// As shipped: the smallest download.
+    Full,
+    /// For tests: the quickest build.
+    Light,
+}
+
+impl Weight {
+    /// The cargo profile, as Cargo.toml names it.
+    fn profile(self) -> &'static str {
+        match self {
+            Weight::Full => "page",
+            Weight::Light => "page-light",
+        }
+    }
+}
+
+fn main() -> Result<()> {
+    let weight = weight_asked_for()?;
+    let started = Instant::now();
+    let editor = editor_folder()?;
+
+    let module = wasm::compile(weight)?;
+    let mut page = wasm::bind(&module)?;
+    if weight == Weight::Full {
+        optimise(&mut page)?;
+    }
+    let style = styles::concatenate(&editor.join("src"))?;
+    let source =
+        |name: &str| std::fs::read_to_string(editor.join(name)).with_context(|| format!("cannot read editor/{name}"));
+    let parts = dist::Parts { page, style, boot: source("boot.js")?, index: source("index.html")? };
+    let written = dist::write(&editor.join("dist"), &parts, weight)?;
+
+    println!("{:>10} {:>10} {:>10}  file", "bytes", "gzip", "brotli");
+    for file in &written {
+        println!("{:>10} {:>10} {:>10}  {}", file.bytes, file.gzip, file.brotli, file.name);
+    }
+    let sum = |size: fn(&dist::Written) -> usize| written.iter().map(size).sum::<usize>();
+    println!("{:>10} {:>10} {:>10}  in all", sum(|f| f.bytes), sum(|f| f.gzip), sum(|f| f.brotli));
+    println!("page ({}) built in {:.1} s", weight.profile(), started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn weight_asked_for() -> Result<Weight> {
+    let mut weight = Weight::Full;
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--light" => weight = Weight::Light,
+            other => bail!("unknown argument `{other}`: the only one is --light"),
+        }
+    }
+    Ok(weight)
+}
+
+fn optimise(page: &mut Page) -> Result<()> {
+    let before = page.wasm.len();
+    match wasm::optimise(&page.wasm)? {
+        wasm::Optimised::Smaller(bytes) => {
+            println!("wasm-opt: {before} bytes became {}", bytes.len());
+            page.wasm = bytes;
+        }
+        wasm::Optimised::Unchanged { why } => println!("wasm-opt: left as it is, {why}"),
+    }
+    Ok(())
+}
+
+/// The folder `editor` of the workspace this program was built in.
+fn editor_folder() -> Result<PathBuf> {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.ancestors().nth(2).context("the workspace is two folders up")?;
+    Ok(root.join("editor"))
+}
