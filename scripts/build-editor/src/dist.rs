@@ -20,6 +20,8 @@ pub(crate) struct Parts {
     pub(crate) boot: String,
     /// `editor/index.html`: its placeholders are [`PLACEHOLDERS`].
     pub(crate) index: String,
+    /// What all this was made from, see [`mark`].
+    pub(crate) mark: String,
 }
 
 /// A file of the page and its sizes in bytes.
@@ -37,6 +39,32 @@ const PLACEHOLDERS: [&str; 4] = ["{{css}}", "{{js}}", "{{glue}}", "{{wasm}}"];
 
 /// The widest window of brotli that every browser decodes, as a power of two.
 const WINDOW: u32 = 22;
+
+/// The file that holds the mark of the sources a folder was made from.
+const MARK: &str = ".made-from";
+
+/// A digest of the sources of a page, of how it is built and of the program that builds it.
+pub(crate) fn mark(sources: &[&[u8]], weight: Weight) -> Result<String> {
+    let program = std::fs::metadata(std::env::current_exe()?)?.modified()?;
+    let program = program.duration_since(std::time::UNIX_EPOCH)?.as_millis();
+    let mut digest = Sha256::new();
+    for source in sources {
+        digest.update((source.len() as u64).to_le_bytes());
+        digest.update(source);
+    }
+    Ok(format!("{} {program} {}\n", weight.profile(), short(&digest.finalize())))
+}
+
+/// Whether a folder was made from just these sources.
+pub(crate) fn carries(dist: &Path, mark: &str) -> bool {
+    std::fs::read_to_string(dist.join(MARK)).is_ok_and(|found| found == mark)
+}
+
+/// The first twelve hexadecimal digits of a digest.
+fn short(digest: &[u8]) -> String {
+    let head = digest.iter().take(6).fold(0_u64, |head, byte| head << 8 | u64::from(*byte));
+    format!("{head:012x}")
+}
 
 /// Writes everything beside the old folder and then puts it in its place.
 pub(crate) fn write(dist: &Path, parts: &Parts, weight: Weight) -> Result<Vec<Written>> {
@@ -63,6 +91,7 @@ pub(crate) fn write(dist: &Path, parts: &Parts, weight: Weight) -> Result<Vec<Wr
     }
     folder.put("index.html", index.as_bytes())?;
     let written = folder.written;
+    std::fs::write(next.join(MARK), &parts.mark)?;
 
     let old = dist.with_extension("old");
     remove(&old)?;
@@ -97,9 +126,7 @@ struct Folder<'a> {
 impl Folder<'_> {
     /// Writes `assets/<stem>-<digest>.<extension>` and returns its path on the server.
     fn put_hashed(&mut self, stem: &str, extension: &str, bytes: &[u8]) -> Result<String> {
-        let digest = Sha256::digest(bytes);
-        let head = digest.iter().take(6).fold(0_u64, |head, byte| head << 8 | u64::from(*byte));
-        let name = format!("assets/{stem}-{head:012x}.{extension}");
+        let name = format!("assets/{stem}-{}.{extension}", short(&Sha256::digest(bytes)));
         self.put(&name, bytes)?;
         Ok(format!("/{name}"))
     }
@@ -156,7 +183,7 @@ mod tests {
     fn parts(index: &str) -> Parts {
         let page = Page { script: "export default 1;".into(), wasm: vec![0; 4000], snippets: BTreeMap::new() };
         let boot = "import init from './{{glue}}'; init('./{{wasm}}');".into();
-        Parts { page, style: "body {}".into(), boot, index: index.into() }
+        Parts { page, style: "body {}".into(), boot, index: index.into(), mark: "m".into() }
     }
 
     #[test]
@@ -192,5 +219,6 @@ mod tests {
         write(&dist, &parts("{{css}} {{js}}"), Weight::Light).unwrap();
         assert!(write(&dist, &parts("nothing"), Weight::Light).is_err());
         assert!(dist.join("index.html").exists());
+        assert!(carries(&dist, "m") && !carries(&dist, "other"));
     }
 }

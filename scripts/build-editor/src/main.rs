@@ -4,8 +4,8 @@
 //! matching version has to be downloaded), `wasm-opt` where it is installed, one style sheet out of all, names that
 //! carry a digest of the content, the placeholders of `editor/boot.js` and `editor/index.html`, and a `.gz` and a `.br` beside each file.
 //!
-//! `editor/dist` is replaced as a whole at the end: a failed build leaves the last good page. The program knows
-//! nothing of what the page shows.
+//! `editor/dist` is replaced as a whole at the end, and only when one of its sources has changed: a failed build
+//! leaves the last good page. The program knows nothing of what the page shows.
 
 #![expect(clippy::print_stdout, reason = "its output is the report of a build")]
 
@@ -45,15 +45,22 @@ fn main() -> Result<()> {
     let editor = editor_folder()?;
 
     let module = wasm::compile(weight)?;
+    let source =
+        |name: &str| std::fs::read_to_string(editor.join(name)).with_context(|| format!("cannot read editor/{name}"));
+    let style = styles::concatenate(&editor.join("src"))?;
+    let (boot, index) = (source("boot.js")?, source("index.html")?);
+    let dist = editor.join("dist");
+    let mark = dist::mark(&[&std::fs::read(&module)?, style.as_bytes(), boot.as_bytes(), index.as_bytes()], weight)?;
+    if dist::carries(&dist, &mark) {
+        println!("page ({}) is up to date", weight.profile());
+        return Ok(());
+    }
+
     let mut page = wasm::bind(&module)?;
     if weight == Weight::Full {
         optimise(&mut page)?;
     }
-    let style = styles::concatenate(&editor.join("src"))?;
-    let source =
-        |name: &str| std::fs::read_to_string(editor.join(name)).with_context(|| format!("cannot read editor/{name}"));
-    let parts = dist::Parts { page, style, boot: source("boot.js")?, index: source("index.html")? };
-    let written = dist::write(&editor.join("dist"), &parts, weight)?;
+    let written = dist::write(&dist, &dist::Parts { page, style, boot, index, mark }, weight)?;
 
     println!("{:>10} {:>10} {:>10}  file", "bytes", "gzip", "brotli");
     for file in &written {
