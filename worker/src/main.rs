@@ -17,7 +17,9 @@ mod queue;
 mod run_dir;
 mod run_request;
 mod shutdown;
+mod state_dir;
 mod store;
+mod task;
 mod tool;
 
 fn main() {}

@@ -1,0 +1,75 @@
+//! What a caller may do, and on whose behalf.
+
+use weir_shared::ids::Owner;
+
+/// What a token or a session opens. A wider scope holds every narrower one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// Sees flows and runs.
+    Read,
+    /// Also starts saved flows, and cancels its own.
+    Run,
+    /// Also writes, approves, and sends plans of its own.
+    Admin,
+}
+
+impl Scope {
+    /// The scope as it stands in JSON and in the store.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Run => "run",
+            Scope::Admin => "admin",
+        }
+    }
+
+    /// The scope of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Scope::Read, Scope::Run, Scope::Admin].into_iter().find(|scope| scope.as_str() == name)
+    }
+}
+
+/// Who sent a request, once that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) owner: Owner,
+    pub(crate) scope: Scope,
+}
+
+impl Caller {
+    /// The person who owns the machine: the holder of the state directory's token.
+    pub(crate) fn local() -> Self {
+        Self { owner: Owner::local(), scope: Scope::Admin }
+    }
+
+    /// Whether this caller may do what needs `scope`.
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.scope >= scope
+    }
+
+    /// Whether this caller sees what belongs to `owner`. Another's looks like it does not exist.
+    pub(crate) fn sees(&self, owner: &Owner) -> bool {
+        self.scope == Scope::Admin || self.owner == *owner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wider_scope_holds_the_narrower_ones() {
+        let caller = Caller { owner: Owner("ci".to_owned()), scope: Scope::Run };
+        assert!(caller.may(Scope::Read) && caller.may(Scope::Run) && !caller.may(Scope::Admin));
+        assert!(caller.sees(&Owner("ci".to_owned())) && !caller.sees(&Owner::local()));
+        assert!(Caller::local().sees(&Owner("ci".to_owned())));
+    }
+
+    #[test]
+    fn a_scope_is_read_back_from_its_name() {
+        for scope in [Scope::Read, Scope::Run, Scope::Admin] {
+            assert_eq!(Scope::named(scope.as_str()), Some(scope));
+        }
+        assert_eq!(Scope::named("root"), None);
+    }
+}

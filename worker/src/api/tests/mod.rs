@@ -1,0 +1,5 @@
+//! The API through a real server on a free port, with a client that sends exactly what it is told.
+
+mod client;
+mod door;
+mod server;
