@@ -1,0 +1,23 @@
+//! The page of Weir: library, builder and runs.
+//!
+//! Two halves. The pure half knows no browser and is tested on the host:
+//! - [`model`]: the flow being edited, the edits and their inverses, undo
+//!
+//! The drawing half exists for wasm32 only. A component gets values and a way to say what the user did; only
+//! `state` and the pages themselves talk to the worker.
+
+pub mod model;
+
+#[cfg(target_arch = "wasm32")]
+mod app;
+#[cfg(target_arch = "wasm32")]
+mod builder;
+#[cfg(target_arch = "wasm32")]
+mod state;
+
+/// Starts the page: mounts the application under the document's body.
+#[cfg(target_arch = "wasm32")]
+pub fn start() {
+    console_error_panic_hook::set_once();
+    leptos::mount::mount_to_body(app::App);
+}

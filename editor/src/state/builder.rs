@@ -1,0 +1,164 @@
+//! Everything the builder's panels share: the document, the selection, the catalog, findings, what is saved and
+//! what runs. One per builder page, handed out through the context; a panel reads signals and calls verbs.
+//!
+//! Every change of the flow goes through [`Builder::apply`], so that each has an inverse and one place to be seen.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use weir_shared::finding::Finding;
+use weir_shared::flow::{Flow, Node};
+use weir_shared::ids::{FlowId, Revision, RunId};
+use weir_shared::tool::{Catalog, ToolDeclaration};
+
+use super::card::CardStates;
+use crate::model::document::Document;
+use crate::model::edit::Edit;
+use crate::model::item::{Item, Selection};
+
+/// The builder's shared state. Copying it copies handles, not the flow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Builder {
+    document: RwSignal<Document>,
+    /// The flow as it is now.
+    pub(crate) flow: Memo<Arc<Flow>>,
+    /// Whose flow it is.
+    pub(crate) id: RwSignal<FlowId>,
+    pub(crate) selection: RwSignal<Selection>,
+    pub(crate) catalog: RwSignal<Arc<Catalog>>,
+    /// What is wrong with the flow as it is now, by the same function as the worker's.
+    pub(crate) findings: Memo<Arc<Vec<Finding>>>,
+    /// A field that should get the focus: set by the findings panel, taken by the inspector.
+    pub(crate) wanted_field: RwSignal<Option<WantedField>>,
+    /// The revision of the file the document was loaded from or last saved as.
+    pub(crate) revision: RwSignal<Revision>,
+    pub(crate) saving: RwSignal<Saving>,
+    /// The run that is shown on the canvas and in the run panel.
+    pub(crate) run: RwSignal<Option<RunId>>,
+    /// Whether the run dialog is open.
+    pub(crate) run_dialog: RwSignal<bool>,
+    /// What that run makes of the nodes: set by the run view, drawn by the canvas.
+    pub(crate) card_states: RwSignal<CardStates>,
+}
+
+/// A field of a node (`args.command`, `retry.maxAttempts`) or of the flow that should get the focus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WantedField {
+    /// Absent for a field of the flow.
+    pub(crate) node: Option<String>,
+    pub(crate) field: Option<String>,
+}
+
+/// How saving stands. Whether there is something to save is `Builder::is_dirty`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Saving {
+    #[default]
+    Idle,
+    UnderWay,
+    /// Refused or not reached, with what happened and what to do.
+    Failed(String),
+    /// The file has another revision than the one this document started from.
+    Conflict(Box<Theirs>),
+}
+
+/// What stands on disk at a conflict.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Theirs {
+    pub(crate) revision: Revision,
+    /// Absent when the file on disk is not readable.
+    pub(crate) flow: Option<Flow>,
+}
+
+impl Builder {
+    /// The state of a builder that shows this flow.
+    pub(crate) fn new(id: FlowId, revision: Revision, flow: Flow, catalog: Arc<Catalog>) -> Self {
+        let document = RwSignal::new(Document::open(flow, &BTreeMap::new()));
+        let flow = Memo::new(move |_| document.with(|document| Arc::clone(document.flow())));
+        let catalog = RwSignal::new(catalog);
+        let findings = Memo::new(move |_| Arc::new(Vec::new()));
+        Self {
+            document,
+            flow,
+            id: RwSignal::new(id),
+            selection: RwSignal::default(),
+            catalog,
+            findings,
+            wanted_field: RwSignal::new(None),
+            revision: RwSignal::new(revision),
+            saving: RwSignal::default(),
+            run: RwSignal::new(None),
+            run_dialog: RwSignal::new(false),
+            card_states: RwSignal::default(),
+        }
+    }
+
+    /// Does one edit. Edits of one field that follow each other closely become one step of undo.
+    pub(crate) fn apply(self, edit: Edit) {
+        let now = now_ms();
+        // Notifying only about a change keeps a no-op from waking every card.
+        self.document.maybe_update(|document| document.apply(edit, now));
+        self.drop_absent_selection();
+    }
+
+    /// Ends a stretch of typing: call it when a field loses the focus.
+    pub(crate) fn pause_typing(self) {
+        self.document.update_untracked(Document::pause);
+    }
+
+    /// Takes the last step back.
+    pub(crate) fn undo(self) {
+        self.document.maybe_update(Document::undo);
+        self.drop_absent_selection();
+    }
+
+    /// Does the last undone step again.
+    pub(crate) fn redo(self) {
+        self.document.maybe_update(Document::redo);
+        self.drop_absent_selection();
+    }
+
+    /// Whether a step can be taken back.
+    pub(crate) fn can_undo(self) -> bool {
+        self.document.with(Document::can_undo)
+    }
+
+    /// Whether a step can be done again.
+    pub(crate) fn can_redo(self) -> bool {
+        self.document.with(Document::can_redo)
+    }
+
+    /// Whether saving would change the file.
+    pub(crate) fn is_dirty(self) -> bool {
+        self.document.with(Document::is_dirty)
+    }
+
+    /// The one node that is selected, if it is one and a node.
+    pub(crate) fn selected_node(self) -> Option<Node> {
+        let id = self.selection.with(|selection| match selection.iter().next() {
+            Some(Item::Node(id)) if selection.len() == 1 => Some(id.clone()),
+            Some(_) | None => None,
+        })?;
+        self.flow.with(|flow| flow.node(&id).cloned())
+    }
+
+    /// The declaration of a tool, if the worker has it.
+    pub(crate) fn tool(self, name: &str) -> Option<ToolDeclaration> {
+        self.catalog.with(|catalog| catalog.get(name).cloned())
+    }
+
+    /// Takes out of the selection what the flow no longer has.
+    fn drop_absent_selection(self) {
+        let flow = self.flow.get_untracked();
+        self.selection.maybe_update(|selection| {
+            let before = selection.len();
+            selection.retain(|item| item.exists_in(&flow));
+            selection.len() != before
+        });
+    }
+}
+
+/// Milliseconds since the page was opened, by the browser's clock that does not jump.
+pub(crate) fn now_ms() -> f64 {
+    window().performance().map_or(0.0, |performance| performance.now())
+}

@@ -1,0 +1,63 @@
+//! What a run makes of a node, as its card shows it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use weir_shared::ids::Timestamp;
+use weir_shared::run::event::SkipReason;
+use weir_shared::run::state::StepState;
+
+/// The state of one card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CardState {
+    /// In the run, not yet its turn.
+    Waiting,
+    Running {
+        since: Timestamp,
+        attempt: u32,
+    },
+    Retrying {
+        next_attempt: u32,
+    },
+    WaitsForYou,
+    Done {
+        duration_ms: u64,
+        /// The branch it took, of a tool with branches.
+        branch: Option<String>,
+    },
+    Failed {
+        message: String,
+        timed_out: bool,
+    },
+    Skipped {
+        reason: SkipReason,
+    },
+    Cancelled,
+    Interrupted,
+}
+
+/// The states of a run's cards by node id; empty when no run is shown.
+pub(crate) type CardStates = Arc<BTreeMap<String, CardState>>;
+
+impl CardState {
+    /// What a step's state looks like on its card.
+    pub(crate) fn of(step: &StepState) -> Self {
+        match step {
+            StepState::Waiting { .. } | StepState::Ready | StepState::Allowed => CardState::Waiting,
+            StepState::AwaitingApproval { .. } => CardState::WaitsForYou,
+            StepState::Running { attempt, since, .. } => CardState::Running { since: *since, attempt: *attempt },
+            StepState::Retrying { next_attempt, .. } => CardState::Retrying { next_attempt: *next_attempt },
+            StepState::Completed { result, times, .. } => CardState::Done {
+                duration_ms: times.duration_ms,
+                branch: result.get("branch").and_then(Value::as_str).map(str::to_owned),
+            },
+            StepState::Failed { error, timed_out, .. } => {
+                CardState::Failed { message: error.clone(), timed_out: *timed_out }
+            }
+            StepState::Skipped { reason } => CardState::Skipped { reason: *reason },
+            StepState::Cancelled { .. } => CardState::Cancelled,
+            StepState::Interrupted { .. } => CardState::Interrupted,
+        }
+    }
+}
