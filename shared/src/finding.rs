@@ -130,6 +130,33 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
+impl Finding {
+    /// A finding with its words, and no place yet. `params` is an object; its keys are fixed per code (`message`).
+    pub fn new(code: Code, params: Value) -> Self {
+        let params = match params {
+            Value::Object(params) => params,
+            _ => Map::new(),
+        };
+        let words = crate::message::words(code, &params);
+        Self {
+            code,
+            severity: code.severity(),
+            node_id: None,
+            field: None,
+            line: None,
+            column: None,
+            params,
+            message: words.message,
+            hint: words.hint,
+        }
+    }
+
+    /// Whether a flow with it may not run.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
 /// How many findings of each weight a flow has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingCounts {

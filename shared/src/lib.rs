@@ -5,11 +5,18 @@
 //! A flow's way through it: bytes → `read` → [`flow`] → `check` → `compile` → [`plan`]; a run's way: `bind` inputs →
 //! `run::decide` what happens → [`run::event`] what is recorded → `run::reduce` what it adds up to.
 
+pub mod canonical;
 pub mod finding;
 pub mod flow;
+mod found;
 pub mod ids;
 pub mod limits;
+pub mod message;
+mod nearest;
 pub mod plan;
+pub mod pointer;
+pub mod read;
+pub mod reference;
 pub mod run;
 pub mod tool;
 pub mod wire;
