@@ -1,1 +1,46 @@
-//! The durable store: journal and history in redb, one writer.
+//! The durable store: the journal of every run, its history, and what else must outlive the worker, in redb.
+//!
+//! A fact counts once its transaction is committed, and nothing here answers before. There is one writer thread,
+//! which commits in groups; reads see the last commit and never wait for a writer. Only this module knows redb, and it
+//! knows nothing of how runs are executed: events go in and come out as they are.
+//!
+//! - `handle`: [`Store`], what the rest of the worker holds
+//! - `writer`: the one thread that commits, and its bounded queue
+//! - `shelf`: the open database behind a handle that can be swapped after an I/O error
+//! - `hold`: the file behind the database; nothing is written to it before it is accepted
+//! - `create`: making a new store whole or not at all
+//! - `migrate`: the format version and what opens which
+//! - `tables`, `keys`: where things are
+//! - `journal`: (run, seq) → event
+//! - `history`: one row a run, a cache of its journal; `run_text`: its searchable form; `query`: lists of runs
+//! - `retention`: removing ended runs
+//! - `sessions`: browser sessions by digest
+//! - `worker_id`: the name of this store's worker
+//! - `error`: why something was not stored or not opened
+
+mod create;
+mod error;
+mod handle;
+mod history;
+mod hold;
+mod journal;
+mod keys;
+mod migrate;
+mod query;
+mod retention;
+mod run_text;
+mod sessions;
+mod shelf;
+mod tables;
+mod worker_id;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use error::{OpenError, StoreError};
+pub(crate) use handle::Store;
+pub(crate) use query::RunQuery;
+pub(crate) use retention::Retention;
+pub(crate) use sessions::{SessionDigest, SessionRecord};
+pub(crate) use worker_id::WorkerId;

@@ -1,0 +1,134 @@
+//! [`Store`]: reads at once, writes through the writer.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use weir_shared::ids::{FlowId, RunId, Seq, Timestamp};
+use weir_shared::run::event::Recorded;
+use weir_shared::wire::{LastRun, RunPage, RunRow};
+
+use super::create;
+use super::error::{OpenError, ShelfError, StoreError};
+use super::history::{self, StoredRow};
+use super::journal::{self, StoredEvent};
+use super::query::{self, RunQuery};
+use super::retention::Retention;
+use super::sessions::{self, SessionDigest, SessionRecord};
+use super::shelf::{OpenDisk, Shelf};
+use super::worker_id::WorkerId;
+use super::writer::{Change, Outcome, Writer};
+
+/// The durable store. A clone is the same store.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    shelf: Arc<Shelf>,
+    writer: Writer,
+}
+
+impl Store {
+    /// Opens the store at this path, made new when there is no file. A file that is refused is left as it was.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        let file = path.to_owned();
+        create::unless_there(path)
+            .and_then(|()| Self::on(Box::new(move || create::open_file(&file))))
+            .map_err(|error| error.at(path.to_owned()))
+    }
+
+    /// Opens the store on this disk.
+    pub(super) fn on(disk: OpenDisk) -> Result<Self, ShelfError> {
+        let shelf = Arc::new(Shelf::open(disk)?);
+        // The thread ends by itself after `close` or with the last handle; what it must still do, `close` waits for.
+        let (writer, _thread) = Writer::start(Arc::clone(&shelf)).map_err(StoreError::from)?;
+        Ok(Self { shelf, writer })
+    }
+
+    /// The name of this store's worker, made once with the store.
+    pub(crate) fn worker_id(&self) -> WorkerId {
+        self.shelf.worker().clone()
+    }
+
+    /// Stores events that follow the run's last one, and its row with them; returns after the commit.
+    ///
+    /// An error means that they are not acknowledged. After `Full` or `Io` whether they are there is known only by
+    /// reading: the disk may have kept what it said it had not.
+    pub(crate) async fn append(&self, run: RunId, events: Vec<Recorded>, row: RunRow) -> Result<(), StoreError> {
+        let events = events.iter().map(StoredEvent::of).collect::<Result<_, _>>()?;
+        let row = Box::new(StoredRow::of(&row)?);
+        self.change(Change::Append { run, events, row }).await.map(drop)
+    }
+
+    /// At most `limit` events of a run after this place, in order; none for an unknown run.
+    pub(crate) fn events(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Recorded>, StoreError> {
+        self.shelf.read(|transaction| journal::events(transaction, run, after, limit))
+    }
+
+    /// The row of a run.
+    pub(crate) fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.shelf.read(|transaction| history::row(transaction, run))
+    }
+
+    /// A page of runs, newest first.
+    pub(crate) fn runs(&self, query: &RunQuery) -> Result<RunPage, StoreError> {
+        self.shelf.read(|transaction| query::page(transaction, query))
+    }
+
+    /// The newest run of every flow that has one.
+    pub(crate) fn last_runs(&self) -> Result<BTreeMap<FlowId, LastRun>, StoreError> {
+        self.shelf.read(history::last_runs)
+    }
+
+    /// Runs that have not ended, oldest first.
+    pub(crate) fn unfinished(&self) -> Result<Vec<RunId>, StoreError> {
+        self.shelf.read(history::unfinished)
+    }
+
+    /// Removes an ended run and its journal; false when there is none. Its directory is the caller's business.
+    pub(crate) async fn delete_run(&self, run: RunId) -> Result<bool, StoreError> {
+        match self.change(Change::RemoveRun { run }).await? {
+            Outcome::Removed(runs) => Ok(!runs.is_empty()),
+            Outcome::Stored => Ok(false),
+        }
+    }
+
+    /// Removes ended runs past what is kept and tells which, oldest first. Done in small transactions, so that runs
+    /// going on are not held up; an error part way leaves those already removed removed.
+    pub(crate) async fn prune(&self, keep: Retention) -> Result<Vec<RunId>, StoreError> {
+        let mut gone = Vec::new();
+        loop {
+            match self.change(Change::Prune { keep }).await? {
+                Outcome::Removed(runs) if !runs.is_empty() => gone.extend(runs),
+                Outcome::Removed(_) | Outcome::Stored => return Ok(gone),
+            }
+        }
+    }
+
+    /// Stores a session; sessions that expired before `now` go.
+    pub(crate) async fn put_session(
+        &self,
+        digest: SessionDigest,
+        session: SessionRecord,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.change(Change::PutSession { digest, session, now }).await.map(drop)
+    }
+
+    /// The session of this digest, unless it has expired.
+    pub(crate) fn session(&self, digest: &SessionDigest, now: Timestamp) -> Result<Option<SessionRecord>, StoreError> {
+        self.shelf.read(|transaction| sessions::get(transaction, digest, now))
+    }
+
+    /// Ends a session.
+    pub(crate) async fn drop_session(&self, digest: SessionDigest) -> Result<(), StoreError> {
+        self.change(Change::DropSession { digest }).await.map(drop)
+    }
+
+    /// Commits what waits and closes the database; everything after answers [`StoreError::Closed`].
+    pub(crate) async fn close(&self) {
+        self.writer.close().await;
+    }
+
+    async fn change(&self, change: Change) -> Result<Outcome, StoreError> {
+        self.writer.store(change).await
+    }
+}
