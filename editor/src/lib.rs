@@ -2,11 +2,15 @@
 //!
 //! Two halves. The pure half knows no browser and is tested on the host:
 //! - [`model`]: the flow being edited, the edits and their inverses, undo
+//! - [`backend`]: addresses and answers; the calls themselves are drawn half
+//! - [`ui`]: what values look like to people; the controls themselves are drawn half
 //!
 //! The drawing half exists for wasm32 only. A component gets values and a way to say what the user did; only
 //! `state` and the pages themselves talk to the worker.
 
+pub mod backend;
 pub mod model;
+pub mod ui;
 
 #[cfg(target_arch = "wasm32")]
 mod app;
