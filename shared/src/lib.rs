@@ -12,7 +12,7 @@ mod found;
 pub mod ids;
 pub mod limits;
 pub mod message;
-mod nearest;
+pub mod nearest;
 pub mod plan;
 pub mod pointer;
 pub mod read;

@@ -2,7 +2,7 @@
 
 /// The nearest of `known` to `word`, when it is near enough to be a slip of the keyboard: at most two edits for short
 /// words, a third of the letters for longer ones, letter case and `_`/`-` not counted. The first wins a tie.
-pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |text: &str| -> Vec<char> {
         text.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
     };

@@ -1,1 +1,172 @@
-//! The composition root: start and stop order of the parts as one list.
+//! The composition root: what the worker is made of, in the order it starts and ends.
+//!
+//! Start: state lock, token, store, library, listener, recovery, announcement, door. End, on SIGTERM, SIGINT or a
+//! vital task's death: stop admitting, let runs finish for the grace, stop them, close the door, close the store. A
+//! second signal skips what is left of the grace. Every other module gets what it needs from here and starts nothing
+//! by itself.
+
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::access::origin::Names;
+use crate::access::session::SessionCookie;
+use crate::access::token::{SECRET_BYTES, Token};
+use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
+use crate::assets::Page;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::shutdown::{Shutdown, Stage};
+use crate::state_dir::{StateDirectory, StateError, WorkerCard};
+use crate::store::{OpenError, Store};
+use crate::task::{Alarm, Policy, spawn};
+
+/// Threads that run tasks. The work is waiting: for children, the disk and clients.
+const WORKER_THREADS: usize = 2;
+/// Threads for calls that block, such as reading output files.
+const BLOCKING_THREADS: usize = 8;
+/// Bytes of a thread's stack. Nesting in what is read is bounded at 128 levels, which fits well.
+const STACK_BYTES: usize = 1024 * 1024;
+
+/// Why the worker did not start.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error(transparent)]
+    State(#[from] StateError),
+    #[error(transparent)]
+    Store(#[from] OpenError),
+    #[error("cannot listen on {address}: {source}")]
+    Listen { address: SocketAddr, source: std::io::Error },
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// How the worker ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// As it was asked to.
+    Asked,
+    /// A part of it died.
+    Broken,
+}
+
+/// Runs the worker until it is asked to end.
+pub(crate) fn run(config: Config) -> Result<Ended, StartError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_stack_size(STACK_BYTES)
+        .thread_name("weir")
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(work(config));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    ended
+}
+
+async fn work(config: Config) -> Result<Ended, StartError> {
+    // Before anything that could be left half done.
+    let mut signals = Signals::listen()?;
+    let state = StateDirectory::at(config.state.clone());
+    let _lock = state.take()?;
+    let token = state.token_or_new(&random()?)?;
+    let clock = Clock::system();
+    let (shutdown, _watch) = Shutdown::new();
+    let (alarm, mut alarms) = Alarm::new();
+    let store = Store::open(&config.state.join("weir.redb"))?;
+    let listener = listen(config.listen).await?;
+    let address = listener.local_addr()?;
+    let flows = std::path::absolute(&config.flows)?;
+
+    let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
+    let access = Arc::new(Access {
+        names: Names::of(address, &config.hosts, &config.allow_origins),
+        cookie: SessionCookie::of(&worker.id),
+        token: token.clone(),
+        sessions: Sessions::in_store(store.clone(), clock),
+    });
+    let card =
+        WorkerCard { pid: std::process::id(), address: address.to_string(), worker_id: worker.id.clone(), flows };
+    let api =
+        Api { access: access.clone(), page: Arc::new(Page::locate(config.page.as_deref())), worker: Arc::new(worker) };
+    let door = Door::new(access, warp::service(routes(&api)));
+    let (close_door, door_closes) = oneshot::channel::<()>();
+    let serving = spawn(
+        "serve",
+        Policy::Vital(alarm),
+        serve::serve(listener, door, async move {
+            // Dropped is as good as told.
+            let _told = door_closes.await;
+        }),
+    );
+    state.announce(&card)?;
+    say_where(address, &token);
+
+    let ended = wait_for_the_end(&mut signals, &mut alarms).await;
+    state.withdraw();
+    shutdown.advance(Stage::Draining);
+    drop(close_door);
+    serving.ended().await;
+    store.close().await;
+    Ok(ended)
+}
+
+/// Waits for a signal or the death of a vital task.
+async fn wait_for_the_end(signals: &mut Signals, alarms: &mut mpsc::Receiver<&'static str>) -> Ended {
+    tokio::select! {
+        name = signals.next() => {
+            tracing::info!(signal = name, "ending");
+            Ended::Asked
+        }
+        task = alarms.recv() => {
+            tracing::error!(task, "a vital task died; ending");
+            Ended::Broken
+        }
+    }
+}
+
+fn random() -> Result<[u8; SECRET_BYTES], StartError> {
+    let mut bytes = [0; SECRET_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, source })
+}
+
+/// The one line on standard output. It holds the token on a terminal only: elsewhere it would stay in a log.
+fn say_where(address: SocketAddr, token: &Token) {
+    let mut stdout = std::io::stdout().lock();
+    let line = if stdout.is_terminal() {
+        format!("http://{address}/#token={}\n", token.reveal())
+    } else {
+        format!("http://{address}/\n")
+    };
+    // Nobody reading is no reason not to work.
+    let _nobody_reads = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// The signals that ask the worker to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -22,4 +22,6 @@ mod store;
 mod task;
 mod tool;
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,5 +1,6 @@
 //! What a caller may do, and on whose behalf.
 
+use weir_shared::flow::PermissionMode;
 use weir_shared::ids::Owner;
 
 /// What a token or a session opens. A wider scope holds every narrower one.
@@ -34,12 +35,14 @@ impl Scope {
 pub(crate) struct Caller {
     pub(crate) owner: Owner,
     pub(crate) scope: Scope,
+    /// The widest permission mode of a run that this caller starts.
+    pub(crate) most: PermissionMode,
 }
 
 impl Caller {
     /// The person who owns the machine: the holder of the state directory's token.
     pub(crate) fn local() -> Self {
-        Self { owner: Owner::local(), scope: Scope::Admin }
+        Self { owner: Owner::local(), scope: Scope::Admin, most: PermissionMode::FullAccess }
     }
 
     /// Whether this caller may do what needs `scope`.
@@ -59,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_wider_scope_holds_the_narrower_ones() {
-        let caller = Caller { owner: Owner("ci".to_owned()), scope: Scope::Run };
+        let caller = Caller { owner: Owner("ci".to_owned()), scope: Scope::Run, most: PermissionMode::AskForApproval };
         assert!(caller.may(Scope::Read) && caller.may(Scope::Run) && !caller.may(Scope::Admin));
         assert!(caller.sees(&Owner("ci".to_owned())) && !caller.sees(&Owner::local()));
         assert!(Caller::local().sees(&Owner("ci".to_owned())));

@@ -4,7 +4,6 @@
 //! It stands around the routes and not among them: a refusal must come before the question whether a path exists.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,6 +26,7 @@ use weir_shared::wire::TOKEN_HEADER;
 use super::answer::empty;
 use super::body;
 use super::problem::{ApiError, refuse};
+use super::session::Sessions;
 use crate::access::entry::{Approach, Credential, Head, admit, approach};
 use crate::access::origin::{Names, OriginStanding};
 use crate::access::scope::Caller;
@@ -38,24 +38,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
      img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'";
 
-/// Where sessions are found.
-pub(crate) trait SessionBook: Send + Sync {
-    /// Whom the session of this digest belongs to, while it lasts.
-    fn caller(&self, digest: &[u8; 32]) -> Option<Caller>;
-}
-
 /// What the door goes by.
+#[derive(Debug)]
 pub(crate) struct Access {
     pub(crate) names: Names,
     pub(crate) cookie: SessionCookie,
     pub(crate) token: Token,
-    pub(crate) sessions: Box<dyn SessionBook>,
-}
-
-impl fmt::Debug for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access").field("names", &self.names).finish_non_exhaustive()
-    }
+    pub(crate) sessions: Sessions,
 }
 
 impl Access {

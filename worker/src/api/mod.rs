@@ -4,6 +4,7 @@
 //! its body), meets its resource, and every error leaves through `problem`.
 
 mod answer;
+mod ask;
 mod body;
 mod door;
 mod health;
@@ -15,13 +16,15 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-pub(crate) use door::{Access, Door, SessionBook};
+pub(crate) use door::{Access, Door};
+pub(crate) use session::Sessions;
 
 use crate::assets::Page;
 
@@ -30,9 +33,24 @@ use crate::assets::Page;
 pub(crate) struct Api {
     pub(crate) access: Arc<Access>,
     pub(crate) page: Arc<Page>,
+    pub(crate) worker: Arc<WorkerFacts>,
+}
+
+/// What the worker says about itself.
+#[derive(Debug)]
+pub(crate) struct WorkerFacts {
+    pub(crate) id: String,
+    pub(crate) flows: PathBuf,
 }
 
 /// Every route. The order does not matter: each matches its whole path, then its method.
 pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    health::routes().or(page::routes(api.page.clone())).unify().recover(problem::of_rejection).unify().boxed()
+    health::routes()
+        .or(session::routes(api))
+        .unify()
+        .or(page::routes(api.page.clone()))
+        .unify()
+        .recover(problem::of_rejection)
+        .unify()
+        .boxed()
 }

@@ -9,13 +9,14 @@ use hyper::body::Bytes;
 use serde_json::{Map, Value, json};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, WWW_AUTHENTICATE};
-use warp::reject::{MethodNotAllowed, Rejection};
+use warp::reject::{InvalidQuery, MethodNotAllowed, Rejection};
 use warp::reply::Response;
 use weir_shared::wire::Problem;
 
 use super::answer::bytes_of;
 use crate::access::entry::Refusal;
 use crate::access::scope::Scope;
+use crate::store::StoreError;
 
 /// Why a request has no success.
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +39,23 @@ pub(crate) enum ApiError {
     TooSlow { seconds: u64 },
     #[error("bodies are taken uncompressed; leave Content-Encoding out")]
     Encoded,
+    #[error("no space is left for the store; make room and try again")]
+    StorageFull,
     #[error("the worker failed: see its log")]
     Internal { reason: String },
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Full => ApiError::StorageFull,
+            StoreError::Io { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::OutOfOrder { .. }
+            | StoreError::NotEnded { .. }
+            | StoreError::Closed => ApiError::Internal { reason: error.to_string() },
+        }
+    }
 }
 
 /// The answer to an error.
@@ -78,6 +94,7 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         ),
         ApiError::TooSlow { .. } => (StatusCode::REQUEST_TIMEOUT, plain("too_slow", text)),
         ApiError::Encoded => (StatusCode::UNSUPPORTED_MEDIA_TYPE, plain("content_encoding", text)),
+        ApiError::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, plain("storage_full", text)),
         ApiError::Internal { reason } => {
             tracing::error!(%reason, "a request failed");
             (StatusCode::INTERNAL_SERVER_ERROR, plain("internal", text))
@@ -111,6 +128,8 @@ pub(super) async fn of_rejection(rejection: Rejection) -> Result<Response, Infal
         ApiError::UnknownPath
     } else if rejection.find::<MethodNotAllowed>().is_some() {
         ApiError::Method
+    } else if rejection.find::<InvalidQuery>().is_some() {
+        ApiError::Malformed { code: "bad_query", message: "the query cannot be read".to_owned() }
     } else {
         ApiError::Internal { reason: format!("{rejection:?}") }
     };

@@ -1,1 +1,123 @@
 //! Sessions: a page trades the token for a cookie that scripts cannot read, and gives it back.
+
+use hyper::body::Bytes;
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::http::header::{COOKIE, HeaderValue, SET_COOKIE};
+use warp::http::{HeaderMap, StatusCode};
+use warp::reply::Response;
+use weir_shared::ids::Timestamp;
+use weir_shared::wire::{OpenSession, Session};
+
+use super::Api;
+use super::answer::{Answer, empty, json, settle};
+use super::ask::{body, caller, read, with};
+use super::problem::ApiError;
+use crate::access::entry::Refusal;
+use crate::access::scope::{Caller, Scope};
+use crate::access::session::{SESSION_LIFE, SessionSecret};
+use crate::access::token::SECRET_BYTES;
+use crate::clock::Clock;
+use crate::store::{SessionRecord, Store, StoreError};
+
+/// The sessions of this worker: digests in the store.
+#[derive(Debug, Clone)]
+pub(crate) struct Sessions {
+    store: Store,
+    clock: Clock,
+}
+
+impl Sessions {
+    /// The sessions in this store.
+    pub(crate) fn in_store(store: Store, clock: Clock) -> Self {
+        Self { store, clock }
+    }
+
+    /// Whom the session of this digest belongs to, while it lasts. A store that cannot be read knows nobody.
+    pub(super) fn caller(&self, digest: &[u8; 32]) -> Option<Caller> {
+        let record = self.store.session(digest, self.clock.now()).inspect_err(|error| {
+            tracing::warn!(%error, "sessions cannot be read");
+        });
+        let record = record.ok()??;
+        Some(Caller { owner: record.owner, scope: Scope::named(&record.scope)?, most: record.permission_mode })
+    }
+
+    async fn open(&self, caller: Caller) -> Result<SessionSecret, ApiError> {
+        let mut random = [0; SECRET_BYTES];
+        getrandom::fill(&mut random).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
+        let secret = SessionSecret::of(&random);
+        let now = self.clock.now();
+        let life = i64::try_from(SESSION_LIFE.as_millis()).unwrap_or(i64::MAX);
+        let record = SessionRecord {
+            owner: caller.owner,
+            scope: caller.scope.as_str().to_owned(),
+            permission_mode: caller.most,
+            expires_at: Timestamp(now.0.saturating_add(life)),
+        };
+        self.store.put_session(secret.digest(), record, now).await?;
+        Ok(secret)
+    }
+
+    async fn close(&self, secret: &SessionSecret) -> Result<(), StoreError> {
+        self.store.drop_session(secret.digest()).await
+    }
+}
+
+/// `POST`, `GET` and `DELETE /api/session`.
+pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
+    let path = warp::path!("api" / "session");
+    let open = path
+        .and(warp::post())
+        .and(with(api))
+        .and(body())
+        .then(|api: Api, body: Bytes| async move { settle(open(&api, &body).await) });
+    let show = path
+        .and(warp::get())
+        .and(with(api))
+        .and(caller())
+        .map(|api: Api, caller: Caller| settle(json(StatusCode::OK, &view(&api, &caller))));
+    let close = path
+        .and(warp::delete())
+        .and(with(api))
+        .and(warp::header::headers_cloned())
+        .then(|api: Api, headers: HeaderMap| async move { settle(close(&api, &headers).await) });
+    open.or(show).unify().or(close).unify().boxed()
+}
+
+async fn open(api: &Api, body: &[u8]) -> Answer {
+    let OpenSession { token } = read(body)?;
+    if !api.access.token.matches(token.trim()) {
+        return Err(Refusal::NoCredential.into());
+    }
+    let caller = Caller::local();
+    let secret = api.access.sessions.open(caller.clone()).await?;
+    let mut response = json(StatusCode::OK, &view(api, &caller))?;
+    set_cookie(&mut response, &api.access.cookie.open(&secret))?;
+    Ok(response)
+}
+
+fn view(api: &Api, caller: &Caller) -> Session {
+    Session {
+        owner: caller.owner.0.clone(),
+        scope: caller.scope.as_str().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        worker_id: api.worker.id.clone(),
+        flows_directory: api.worker.flows.display().to_string(),
+    }
+}
+
+async fn close(api: &Api, headers: &HeaderMap) -> Answer {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    if let Some(secret) = api.access.cookie.find(cookies) {
+        api.access.sessions.close(&secret).await?;
+    }
+    let mut response = empty(StatusCode::NO_CONTENT);
+    set_cookie(&mut response, &api.access.cookie.close())?;
+    Ok(response)
+}
+
+fn set_cookie(response: &mut Response, cookie: &str) -> Result<(), ApiError> {
+    let value = HeaderValue::from_str(cookie).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
+    response.headers_mut().append(SET_COOKIE, value);
+    Ok(())
+}

@@ -3,3 +3,4 @@
 mod client;
 mod door;
 mod server;
+mod session;
