@@ -141,6 +141,31 @@ text_id!(
     Revision
 );
 
+macro_rules! from_bytes {
+    ($name:ident) => {
+        impl $name {
+            /// The id with these 16 bytes, a UUID made elsewhere.
+            pub fn from_bytes(bytes: [u8; 16]) -> Self {
+                let mut text = String::with_capacity(36);
+                for (at, byte) in bytes.iter().enumerate() {
+                    if matches!(at, 4 | 6 | 8 | 10) {
+                        text.push('-');
+                    }
+                    text.push_str(&hex(*byte));
+                }
+                Self(text)
+            }
+        }
+    };
+}
+
+from_bytes!(RunId);
+from_bytes!(TaskId);
+
+fn hex(byte: u8) -> String {
+    format!("{byte:02x}")
+}
+
 /// Ids that the API uses as path segments beside flow ids.
 pub const RESERVED_FLOW_IDS: [&str; 2] = ["events", "check"];
 
@@ -237,9 +262,7 @@ impl Revision {
         let digest = sha2::Sha256::digest(bytes);
         let mut text = String::with_capacity(16);
         for byte in &digest[..8] {
-            for digit in [byte >> 4, byte & 15] {
-                text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-            }
+            text.push_str(&hex(*byte));
         }
         Self(text)
     }

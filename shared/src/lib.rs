@@ -11,6 +11,7 @@ pub mod flow;
 mod found;
 pub mod ids;
 pub mod limits;
+pub mod mask;
 pub mod message;
 pub mod nearest;
 pub mod plan;

@@ -3,6 +3,7 @@
 //! A fact is committed before anyone acts on it or sees it. The JSON of [`Event`] is the store's format and the
 //! stream's: an event's name is the SSE event, its data the SSE data.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,9 @@ pub struct RunCreated {
     pub owner: Owner,
     pub goal: String,
     pub inputs: Map<String, Value>,
+    /// Inputs that the flow's schema marks with `x-weir-sensitive`, and what it says of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub input_marks: BTreeMap<String, bool>,
     pub config: RunConfig,
     pub sandbox: SandboxPosture,
     #[serde(default, skip_serializing_if = "Option::is_none")]

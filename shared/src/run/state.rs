@@ -3,7 +3,7 @@
 //! Built only by `reduce`. A step's variant carries exactly what is valid in it; everything that can be derived
 //! (which steps are ready, how many run) is derived in one place here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::ids::{GateId, Seq, StepIndex, Timestamp};
 use crate::plan::Plan;
 use crate::run::event::{EndCode, ProcessReport, RunCreated, SkipReason, VerdictKind};
+use crate::run::graph::Graph;
 
 /// Where a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -111,8 +112,15 @@ pub enum StepState {
         gate: GateId,
         args: Arc<Value>,
     },
-    /// Allowed, by the guard or by a person, and about to start.
-    Allowed,
+    /// Allowed, by the guard (its start follows at once) or by a person (with the arguments that were shown), and
+    /// waiting for room to start.
+    Allowed {
+        args: Option<Arc<Value>>,
+    },
+    /// Denied by the guard or rejected by a person; its failure follows at once.
+    Refused {
+        error: String,
+    },
     Running {
         attempt: u32,
         args: Arc<Value>,
@@ -172,7 +180,7 @@ impl StepState {
     pub fn status(&self) -> StepStatus {
         match self {
             StepState::Waiting { .. } => StepStatus::Waiting,
-            StepState::Ready | StepState::Allowed => StepStatus::Ready,
+            StepState::Ready | StepState::Allowed { .. } | StepState::Refused { .. } => StepStatus::Ready,
             StepState::AwaitingApproval { .. } => StepStatus::AwaitingApproval,
             StepState::Running { .. } => StepStatus::Running,
             StepState::Retrying { .. } => StepStatus::Retrying,
@@ -240,13 +248,82 @@ pub struct RunState {
     pub plan: Option<Arc<Plan>>,
     pub steps: Vec<StepState>,
     pub decisions: BTreeMap<StepIndex, Decision>,
-    /// When each step's first attempt started.
-    pub first_started: BTreeMap<StepIndex, Timestamp>,
     pub gates: BTreeMap<GateId, OpenGate>,
     /// Gates opened so far, for numbering the next.
     pub gates_opened: u32,
-    /// Whether a person may still have to approve the plan: set by `plan_approval_requested`, cleared by approval.
     pub plan_approved: bool,
+    pub plan_rejected: Option<String>,
     pub cancel_requested: bool,
     pub end: Option<RunEnd>,
+    /// The step that completed last.
+    pub last_completed: Option<StepIndex>,
+    pub(crate) graph: Graph,
+    /// When each step's first attempt started.
+    pub(crate) first_started: BTreeMap<StepIndex, Timestamp>,
+    pub(crate) index: StepSets,
+}
+
+/// Which steps are where. Follows from `RunState::steps`; kept so that no decision has to walk a plan of 10,000.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StepSets {
+    /// Ready, allowed or refused: something is to be decided about them.
+    pub(crate) ready: BTreeSet<StepIndex>,
+    pub(crate) running: BTreeSet<StepIndex>,
+    pub(crate) retrying: BTreeSet<StepIndex>,
+    pub(crate) failed: BTreeSet<StepIndex>,
+    pub(crate) ended: usize,
+}
+
+impl RunState {
+    /// Where the run is. A run with an open gate waits for a person, whatever else goes on in it.
+    pub fn status(&self) -> RunStatus {
+        match &self.end {
+            Some(RunEnd::Completed { .. }) => return RunStatus::Completed,
+            Some(RunEnd::Error { code, .. }) => {
+                return match code {
+                    EndCode::Failed | EndCode::StorageFull => RunStatus::Failed,
+                    EndCode::Cancelled => RunStatus::Cancelled,
+                    EndCode::Interrupted => RunStatus::Interrupted,
+                };
+            }
+            None => {}
+        }
+        if self.started_at.is_none() {
+            return RunStatus::Queued;
+        }
+        if self.gates.values().any(|gate| matches!(gate, OpenGate::Plan)) {
+            return RunStatus::AwaitingPlanApproval;
+        }
+        if !self.gates.is_empty() {
+            return RunStatus::AwaitingStepApproval;
+        }
+        if self.plan.is_none() { RunStatus::Planning } else { RunStatus::Executing }
+    }
+
+    /// Whether the run waits for a person and nothing else: it needs no slot, and outlives the worker.
+    pub fn is_parked(&self) -> bool {
+        if self.end.is_some() || self.cancel_requested || self.started_at.is_none() {
+            return false;
+        }
+        let asks_about_the_plan = self.gates.values().any(|gate| matches!(gate, OpenGate::Plan));
+        let sets = &self.index;
+        let nothing_else =
+            sets.running.is_empty() && sets.retrying.is_empty() && sets.ready.is_empty() && sets.failed.is_empty();
+        asks_about_the_plan || (!self.gates.is_empty() && nothing_else)
+    }
+
+    /// The state of a step.
+    pub fn step(&self, index: StepIndex) -> Option<&StepState> {
+        self.steps.get(index.at())
+    }
+
+    /// Steps with a tool at work.
+    pub fn running(&self) -> impl Iterator<Item = StepIndex> + '_ {
+        self.index.running.iter().copied()
+    }
+
+    /// Steps that ended.
+    pub fn ended_steps(&self) -> usize {
+        self.index.ended
+    }
 }

@@ -63,6 +63,11 @@ impl Store {
         self.shelf.read(|transaction| journal::events(transaction, run, after, limit))
     }
 
+    /// The place of a run's last event; 0 for an unknown run.
+    pub(crate) fn last_seq(&self, run: &RunId) -> Result<Seq, StoreError> {
+        self.shelf.read(|transaction| journal::last_seq(transaction, run))
+    }
+
     /// The row of a run.
     pub(crate) fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
         self.shelf.read(|transaction| history::row(transaction, run))

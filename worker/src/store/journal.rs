@@ -76,6 +76,14 @@ pub(super) fn events(
     Ok(events)
 }
 
+/// The place of a run's last event, read without the events; 0 for an unknown run.
+pub(super) fn last_seq(transaction: &ReadTransaction, run: &RunId) -> Result<Seq, StoreError> {
+    let Some(journal) = tables::readable(transaction, JOURNAL)? else { return Ok(Seq(0)) };
+    let range = keys::events_after(&keys::run_key(run), Seq(0));
+    let last = journal.range::<&[u8; 24]>(range.start()..=range.end())?.next_back().transpose()?;
+    Ok(last.map_or(Seq(0), |(key, _)| seq_of(key.value())))
+}
+
 /// Removes every event of a run.
 pub(super) fn remove(tables: &mut OpenTables<'_>, run: &RunKey) -> Result<(), StoreError> {
     let range = keys::events_after(run, Seq(0));
