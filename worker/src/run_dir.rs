@@ -40,4 +40,9 @@ impl RunDirectory {
     pub(crate) fn result(&self, step: StepIndex) -> PathBuf {
         self.0.join("results").join(format!("{step}.json"))
     }
+
+    /// Which processes to look for should the worker die.
+    pub(crate) fn pids(&self) -> PathBuf {
+        self.0.join("pids")
+    }
 }

@@ -1,1 +1,33 @@
-//! Child processes under control: group, deadline, output limit, obituary.
+//! Child processes under control: each has a group, a deadline, an output limit and an obituary.
+//!
+//! - `supervisor`: the way in, [`Supervisor`]; what is set once for the whole worker
+//! - `spec`: what to start, and why it could not be started
+//! - `environment`: the variables of a child, built and not inherited
+//! - `unit`: one attempt from spawn to the end of its whole tree
+//! - `step`: the unit's states as one pure transition
+//! - `stop`: reasons and rungs of the stop ladder
+//! - `capture`: what a stream said: a bounded part in memory, more in a file
+//! - `children`: who the worker's children are, and which orphan belongs to whom
+//! - `marks`: how a process is recognised as part of an attempt
+//! - `leftovers`: what a dead worker left behind
+//! - `report`: the obituary
+//! - `sys`: the only door to raw process calls
+
+mod capture;
+mod children;
+mod environment;
+mod leftovers;
+mod marks;
+mod report;
+mod spec;
+mod step;
+mod stop;
+mod supervisor;
+mod sys;
+mod unit;
+
+pub(crate) use leftovers::{Leftovers, end_leftovers};
+pub(crate) use report::{Outcome, UnitEnd, stop_message, timed_out_after};
+pub(crate) use spec::{DEFAULT_FILE_BYTES, OutputLimits, UnitSpec, in_shell};
+pub(crate) use stop::{Ladder, next_request};
+pub(crate) use supervisor::{Supervisor, confine_worker};

@@ -1,5 +1,18 @@
 //! The tools: their catalog, and one built-in tool a file.
 //!
 //! - `call`: what every tool is given and answers
+//! - `toolbox`: the way in, [`Toolbox`]: finds a tool, checks what goes in and comes out, bounds it
+//! - `catalog`: the declarations of the built-in tools
+//! - `schema`: a tool's two schemas, compiled
+//! - one file a tool: `execute_command`, `flow_if`, `delay`, `json_format`
 
 pub(crate) mod call;
+mod catalog;
+mod delay;
+mod execute_command;
+mod flow_if;
+mod json_format;
+mod schema;
+mod toolbox;
+
+pub(crate) use toolbox::{ToolSettings, Toolbox};

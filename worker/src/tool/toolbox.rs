@@ -1,0 +1,160 @@
+//! The way into the tools: finds the tool of a call, checks what goes in and what comes out, and bounds the call by
+//! its timeout and by requests to stop.
+//!
+//! It knows nothing of runs: whether a step is allowed, skipped or tried again is decided before it is called.
+
+use std::collections::HashMap;
+use std::fs::DirBuilder;
+use std::future::Future;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use weir_shared::run::event::ProcessReport;
+use weir_shared::tool::Catalog;
+
+use super::call::{StopReason, StopReceiver, ToolCall, ToolFailure, ToolOutcome};
+use super::catalog::Builtin;
+use super::schema::{ToolSchema, UnusableSchema};
+use super::{delay, execute_command, flow_if, json_format};
+use crate::clock::Clock;
+use crate::process::{self, Supervisor};
+
+/// What the settings say about tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ToolSettings {
+    /// Bytes of one stream of one attempt that the run's directory keeps (`output.maxBytes`).
+    pub(crate) output_file_bytes: u64,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self { output_file_bytes: process::DEFAULT_FILE_BYTES }
+    }
+}
+
+/// Every tool that can be called. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Toolbox(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    supervisor: Supervisor,
+    clock: Clock,
+    settings: ToolSettings,
+    catalog: Arc<Catalog>,
+    tools: HashMap<String, Tool>,
+}
+
+#[derive(Debug)]
+struct Tool {
+    builtin: Builtin,
+    schema: ToolSchema,
+    timeout: Option<Duration>,
+}
+
+/// What a tool's own code answers: its result or what went wrong, for a person.
+pub(super) type Answer = Result<Value, ToolFailure>;
+
+impl Toolbox {
+    /// The toolbox of the built-in tools.
+    pub(crate) fn new(supervisor: Supervisor, clock: Clock, settings: ToolSettings) -> Result<Self, UnusableSchema> {
+        let mut tools = HashMap::new();
+        let mut declarations = Vec::new();
+        for builtin in Builtin::ALL {
+            let declaration = builtin.declaration();
+            let schema = ToolSchema::compile(&declaration)?;
+            let timeout = declaration.timeout_seconds.map(Duration::from_secs);
+            tools.insert(declaration.name.clone(), Tool { builtin, schema, timeout });
+            declarations.push(declaration);
+        }
+        let catalog = Arc::new(Catalog::new(declarations));
+        Ok(Self(Arc::new(Inner { supervisor, clock, settings, catalog, tools })))
+    }
+
+    /// What flows are checked against and `GET /api/agent/tools` serves.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.0.catalog)
+    }
+
+    /// Makes one call, to its end: a process tool's whole tree is gone by then.
+    pub(crate) async fn call(&self, call: ToolCall) -> ToolOutcome {
+        let began = Instant::now();
+        let (ended, report) = self.dispatch(call).await;
+        ToolOutcome { ended, duration: began.elapsed(), report }
+    }
+
+    async fn dispatch(&self, mut call: ToolCall) -> (Answer, Option<Box<ProcessReport>>) {
+        let Some(tool) = self.0.tools.get(call.tool.as_str()) else {
+            return (Err(ToolFailure::because(format!("there is no tool `{}`", call.tool))), None);
+        };
+        let arguments = Value::Object(std::mem::take(&mut call.args));
+        if let Err(faults) = tool.schema.check_input(&arguments) {
+            return (Err(ToolFailure::because(faults)), None);
+        }
+        let directory = call.run_dir.work();
+        if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(&directory) {
+            return (Err(ToolFailure::because(format!("{}: {error}", directory.display()))), None);
+        }
+        let (answer, report) = match tool.builtin {
+            Builtin::ExecuteCommand => {
+                let file_bytes = self.0.settings.output_file_bytes;
+                execute_command::call(&self.0.supervisor, arguments, call, file_bytes).await
+            }
+            Builtin::Delay => {
+                let timeout = call.node_timeout.or(tool.timeout);
+                let wait = delay::call(arguments, &self.0.clock);
+                (bounded(wait, timeout, call.stopping).await, None)
+            }
+            Builtin::FlowIf => (flow_if::call(arguments).map_err(ToolFailure::because), None),
+            Builtin::JsonFormat => (json_format::call(arguments).map_err(ToolFailure::because), None),
+        };
+        let answer = answer.and_then(|result| match tool.schema.check_output(&result) {
+            Ok(()) => Ok(result),
+            Err(faults) => Err(ToolFailure::because(faults)),
+        });
+        (answer, report)
+    }
+}
+
+/// Runs an in-process tool until it answers, its time is up, or it is asked to stop.
+async fn bounded(
+    tool: impl Future<Output = Result<Value, String>>,
+    timeout: Option<Duration>,
+    mut stopping: StopReceiver,
+) -> Answer {
+    if let Some(reason) = *stopping.borrow_and_update() {
+        return Err(ToolFailure::stopped(reason));
+    }
+    let expiry = async {
+        match timeout {
+            Some(timeout) => tokio::time::sleep(timeout).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        answer = tool => answer.map_err(ToolFailure::because),
+        () = expiry => Err(ToolFailure::timed_out(timeout.unwrap_or_default())),
+        reason = process::next_request(&mut stopping) => Err(ToolFailure::stopped(reason)),
+    }
+}
+
+impl ToolFailure {
+    /// A failure of the tool itself.
+    pub(super) fn because(message: impl Into<String>) -> Self {
+        Self { message: message.into(), timed_out: false, stopped: None }
+    }
+
+    fn timed_out(after: Duration) -> Self {
+        Self { message: process::timed_out_after(after), timed_out: true, stopped: Some(StopReason::TimedOut) }
+    }
+
+    fn stopped(reason: StopReason) -> Self {
+        Self { message: process::stop_message(reason).to_owned(), timed_out: false, stopped: Some(reason) }
+    }
+}
+
+#[cfg(test)]
+#[path = "toolbox_tests.rs"]
+mod tests;
