@@ -1,1 +1,9 @@
 //! Admission of runs: bounds and order.
+//!
+//! - `admission`: may another body enter, and does it start or wait; pure
+//! - `pump`: the queue itself: places that are granted, parked and given back
+//!
+//! Every run holds a [`pump::Place`] from its admission to its end; dropping it, also in a panic, frees it.
+
+pub(crate) mod admission;
+pub(crate) mod pump;
