@@ -1,0 +1,1 @@
+//! One journey in a real Chromium.

@@ -1,0 +1,1 @@
+//! `weir check`, the API and the reader that the page shares say the same of every fixture.

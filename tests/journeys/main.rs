@@ -1,0 +1,17 @@
+//! Journeys through the whole of Weir: each test is a story that a user could tell.
+
+#![expect(clippy::unwrap_used, reason = "in a test an unexpected error should panic where it is met")]
+
+mod browser;
+mod cancelling;
+mod closed_objects;
+mod command_line;
+mod conflicts;
+mod curl;
+mod fixtures;
+mod foreign_pages;
+mod joins;
+mod restarts;
+mod resuming;
+mod samples;
+mod saving_by_rename;

@@ -1,0 +1,1 @@
+//! A real Chromium, driven through Debian's chromedriver.
