@@ -2,6 +2,9 @@
 //!
 //! Two halves. The pure half knows no browser and is tested on the host:
 //! - [`model`]: the flow being edited, the edits and their inverses, undo
+//! - [`geometry`]: sizes, handles, curves, zoom, colours, by formula
+//! - [`gesture`]: what a hand does on the canvas
+//! - [`face`]: what a card shows
 //! - [`backend`]: addresses and answers; the calls themselves are drawn half
 //! - [`ui`]: what values look like to people; the controls themselves are drawn half
 //!
@@ -9,6 +12,9 @@
 //! `state` and the pages themselves talk to the worker.
 
 pub mod backend;
+pub mod face;
+pub mod geometry;
+pub mod gesture;
 pub mod model;
 pub mod ui;
 

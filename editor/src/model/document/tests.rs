@@ -62,7 +62,7 @@ fn some_edit(flow: &Flow, kind: u8, one: u8, two: u8) -> Edit {
             (Item::Note("note_1".to_owned()), Some(place(1, i64::from(two)))),
         ])),
         4 => {
-            let key = EdgeKey { source: first, port: (one % 3 == 0).then(|| "true".to_owned()), target: second };
+            let key = EdgeKey { source: first, port: one.is_multiple_of(3).then(|| "true".to_owned()), target: second };
             match connect::refusal(flow, &key) {
                 None => Edit::connect(flow, &key),
                 Some(_) => Edit::disconnect(key),
@@ -71,11 +71,11 @@ fn some_edit(flow: &Flow, kind: u8, one: u8, two: u8) -> Edit {
         5 => Edit::set_arg(&first, ["x", "y", "z"][usize::from(one % 3)], Some(json!(two))),
         6 => Edit::set_arg(&first, ["x", "y", "z"][usize::from(one % 3)], None),
         7 => Edit::Node { id: first, field: NodeField::Title(Some(format!("Title {two}"))) },
-        8 => Edit::Pin { node: first, value: (two % 2 == 0).then(|| Value::from(one)) },
+        8 => Edit::Pin { node: first, value: two.is_multiple_of(2).then(|| Value::from(one)) },
         9 => Edit::Flow(FlowField::Name(format!("Name {two}"))),
         10 => Edit::Note { id: "note_1".to_owned(), field: NoteField::Text(format!("text {two}")) },
         _ => Edit::Group(vec![
-            Edit::Node { id: first.clone(), field: NodeField::Disabled(Some(two % 2 == 0)) },
+            Edit::Node { id: first.clone(), field: NodeField::Disabled(Some(two.is_multiple_of(2))) },
             Edit::Remove(Selection::from([Item::Node(first)])),
         ]),
     }

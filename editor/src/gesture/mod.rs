@@ -1,0 +1,9 @@
+//! What a hand does on the canvas, decided without a browser.
+//!
+//! - `machine`: the one gesture machine: state and input give the next state and what to do
+//! - `input`: what comes in: pointers, keys, frames, and what lies under the pointer
+//! - `wheel`: whether a turn of the wheel pans or zooms, and how far
+
+pub mod input;
+pub mod machine;
+pub mod wheel;
