@@ -95,9 +95,12 @@ async fn only_an_ended_run_is_deleted_and_nothing_of_it_stays() {
 async fn pruning_keeps_the_newest_the_young_and_those_that_have_not_ended() {
     let home = Home::new();
     let store = home.open();
-    for n in 1..=200 {
+    let appends = (1..=200).map(|n| {
         let status = if n == 5 { RunStatus::AwaitingStepApproval } else { RunStatus::Completed };
-        store.append(run(n), vec![created(n)], RunRow { status, ..row(n) }).await.unwrap();
+        store.append(run(n), vec![created(n)], RunRow { status, ..row(n) })
+    });
+    for stored in futures_util::future::join_all(appends).await {
+        stored.unwrap();
     }
     let gone = store.prune(Retention { newest: 50, since: Timestamp(0) }).await.unwrap();
     assert_eq!(gone, (1..=150).filter(|n| *n != 5).map(run).collect::<Vec<_>>());
@@ -120,9 +123,12 @@ async fn space_of_pruned_runs_is_used_again() {
     };
     let mut sizes = Vec::new();
     for round in 0..6_u32 {
-        for n in round * 200..(round + 1) * 200 {
+        let appends = (round * 200..(round + 1) * 200).map(|n| {
             let row = RunRow { status: RunStatus::Completed, ..row(n) };
-            store.append(run(n), vec![big(n)], row).await.unwrap();
+            store.append(run(n), vec![big(n)], row)
+        });
+        for stored in futures_util::future::join_all(appends).await {
+            stored.unwrap();
         }
         store.prune(Retention { newest: 10, since: Timestamp(0) }).await.unwrap();
         sizes.push(std::fs::metadata(home.path()).unwrap().len());

@@ -1,5 +1,7 @@
 //! Stories through the store's own door: what is acknowledged stays, what is refused changes nothing.
 
+mod faults;
+mod faulty_disk;
 mod history;
 mod journal;
 mod opening;
@@ -71,6 +73,7 @@ fn created(n: u32) -> Recorded {
         owner: Owner::local(),
         goal: row.goal,
         inputs: serde_json::Map::new(),
+        input_marks: std::collections::BTreeMap::new(),
         config: RunConfig::default(),
         sandbox: SandboxPosture::Off,
         resumed_from: None,
