@@ -6,7 +6,6 @@
 //! stream, or for a fact with [`wait::until`], and fails when it does not come. What a worker started is gone when
 //! its test ends, however it ends.
 
-pub mod browser;
 pub mod client;
 pub mod command_line;
 pub mod flows;

@@ -150,7 +150,7 @@ impl Worker {
             if Instant::now() >= deadline {
                 bail!("the worker does not answer:\n{}", self.log());
             }
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 

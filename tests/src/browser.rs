@@ -1,1 +1,0 @@
-//! A real Chromium, driven through Debian's chromedriver.
