@@ -6,22 +6,32 @@
 //! - [`gesture`]: what a hand does on the canvas
 //! - [`face`]: what a card shows
 //! - [`backend`]: addresses and answers; the calls themselves are drawn half
+//! - [`library`], [`runs`]: how flows are ordered and sketched; a run's stream folded, its steps as rows
 //! - [`ui`]: what values look like to people; the controls themselves are drawn half
 //!
 //! The drawing half exists for wasm32 only. A component gets values and a way to say what the user did; only
 //! `state` and the pages themselves talk to the worker.
 
+#![cfg_attr(
+    target_arch = "wasm32",
+    expect(unreachable_pub, reason = "the component macro makes the properties of every component `pub`")
+)]
+
 pub mod backend;
 pub mod face;
 pub mod geometry;
 pub mod gesture;
+pub mod library;
 pub mod model;
+pub mod runs;
 pub mod ui;
 
 #[cfg(target_arch = "wasm32")]
 mod app;
 #[cfg(target_arch = "wasm32")]
 mod builder;
+#[cfg(target_arch = "wasm32")]
+mod shell;
 #[cfg(target_arch = "wasm32")]
 mod state;
 

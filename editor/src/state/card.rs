@@ -44,7 +44,9 @@ impl CardState {
     /// What a step's state looks like on its card.
     pub(crate) fn of(step: &StepState) -> Self {
         match step {
-            StepState::Waiting { .. } | StepState::Ready | StepState::Allowed => CardState::Waiting,
+            StepState::Waiting { .. } | StepState::Ready | StepState::Allowed { .. } | StepState::Refused { .. } => {
+                CardState::Waiting
+            }
             StepState::AwaitingApproval { .. } => CardState::WaitsForYou,
             StepState::Running { attempt, since, .. } => CardState::Running { since: *since, attempt: *attempt },
             StepState::Retrying { next_attempt, .. } => CardState::Retrying { next_attempt: *next_attempt },

@@ -2,31 +2,7 @@
 
 use leptos::prelude::*;
 
-/// What a fact means for the person.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
-    #[default]
-    Plain,
-    Good,
-    Active,
-    Bad,
-    Waiting,
-    Faint,
-}
-
-impl Tone {
-    /// The class that sets the tone's colours.
-    pub(crate) fn class(self) -> &'static str {
-        match self {
-            Tone::Plain => "tone-plain",
-            Tone::Good => "tone-good",
-            Tone::Active => "tone-active",
-            Tone::Bad => "tone-bad",
-            Tone::Waiting => "tone-waiting",
-            Tone::Faint => "tone-faint",
-        }
-    }
-}
+pub(crate) use super::tone::Tone;
 
 /// A rounded chip with a dot in the tone's colour.
 #[component]

@@ -3,7 +3,9 @@
 //! A control gets values and says what the person did; it fetches nothing and knows no flow, run or route. Every one
 //! has an accessible name. Its CSS stands beside it and uses only the tokens of `styles/tokens.css`.
 
+pub mod glyph;
 pub mod readable;
+pub mod tone;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod button;

@@ -27,6 +27,15 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(js_sys::Date::now() as i64)
 }
 
+/// This moment, told anew every `every` for as long as the component that asked lives.
+pub(crate) fn ticking(every: std::time::Duration) -> Signal<Timestamp> {
+    let moment = RwSignal::new(now());
+    if let Ok(interval) = set_interval_with_handle(move || moment.set(now()), every) {
+        on_cleanup(move || interval.clear());
+    }
+    moment.into()
+}
+
 /// Values longer than this are shown in one colour: thousands of elements would make the page slow.
 const COLOURED_CHARS: usize = 20_000;
 
