@@ -5,11 +5,16 @@
 //! A flow's way through it: bytes → `read` → [`flow`] → `check` → `compile` → [`plan`]; a run's way: `bind` inputs →
 //! `run::decide` what happens → [`run::event`] what is recorded → `run::reduce` what it adds up to.
 
+pub mod bind;
 pub mod canonical;
+pub mod check;
+pub mod compile;
 pub mod finding;
 pub mod flow;
 mod found;
+mod graph;
 pub mod ids;
+pub mod layout;
 pub mod limits;
 pub mod mask;
 pub mod message;
@@ -19,5 +24,7 @@ pub mod pointer;
 pub mod read;
 pub mod reference;
 pub mod run;
+pub mod schema;
+pub mod shell;
 pub mod tool;
 pub mod wire;

@@ -9,12 +9,15 @@
 //! - `spans`: JSON pointer to line and column
 //! - `walk`: the closed walk over objects
 //! - `shapes`: each object of the format, key by key
+//! - `plan`: the same for plans
 
+mod plan;
 mod shapes;
 mod spans;
 mod tree;
 mod walk;
 
+pub use plan::read_plan;
 pub use spans::Spans;
 
 use crate::finding::{Code, Finding};

@@ -65,6 +65,15 @@ impl Walk {
         Some(Fields { pointer: pointer.clone(), members })
     }
 
+    /// The same for an object that keeps no `x-` keys: they would be dropped, so they are reported.
+    pub(super) fn closed<'t>(&mut self, located: &'t Located, pointer: &Pointer, known: &[&str]) -> Option<Fields<'t>> {
+        let fields = self.object(located, pointer, known)?;
+        for key in fields.extensions().keys() {
+            self.unknown_key(key, pointer, known);
+        }
+        Some(fields)
+    }
+
     fn unknown_key(&mut self, key: &str, parent: &Pointer, known: &[&str]) {
         let pointer = parent.key(key);
         let mut params = json!({ "path": pointer.to_path(), "key": key, "known": known });

@@ -7,9 +7,12 @@
 //! More than a plain reference is an expression, which this version refuses by name. Nothing here evaluates code.
 
 mod parse;
+mod resolve;
 mod walk;
 
 pub use parse::{
     Content, Dialect, ExpressionKind, Fact, Piece, Reference, Root, Segment, Syntax, Template, TemplateFault, parse,
 };
+pub use resolve::{Lookup, Resolved, Unresolved, Values, resolve_args, resolve_goal};
+pub(crate) use walk::step_of;
 pub use walk::{Text, references_in_flow, steps_named, texts};

@@ -1,0 +1,28 @@
+//! The order of a flow: nodes that wait for one another, and places where it begins.
+
+use serde_json::json;
+
+use super::ground::{Ground, node_pointer};
+use crate::finding::Code;
+use crate::found::Found;
+use crate::graph::Graph;
+use crate::pointer::Pointer;
+
+pub(super) fn order(ground: &Ground<'_>) -> Vec<Found> {
+    let graph = Graph::of(ground.flow, ground.around.catalog);
+    let id = |at: usize| ground.flow.nodes[at].id.as_str();
+    let mut found: Vec<Found> = graph
+        .cycles()
+        .into_iter()
+        .map(|cycle| {
+            let nodes: Vec<&str> = cycle.iter().map(|at| id(*at)).collect();
+            Found::new(Code::Cycle, &node_pointer(cycle[0]), json!({ "nodes": nodes }))
+        })
+        .collect();
+    let roots: Vec<&str> =
+        graph.before.iter().enumerate().filter(|(_, before)| before.is_empty()).map(|(at, _)| id(at)).collect();
+    if roots.len() > 1 {
+        found.push(Found::new(Code::Disconnected, &Pointer::root().key("nodes"), json!({ "roots": roots })));
+    }
+    found
+}
