@@ -4,19 +4,22 @@
 //! leader is reaped by its own unit only, and that an orphan is reaped or killed only when it is known whose it was.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::marks::{self, Marks};
+use super::marks::{self, Environ, Marks};
 use super::spec::{SpawnError, UnitSpec};
 use super::sys::{self, CpuTime, Started};
 
 static CHILDREN: LazyLock<Mutex<Children>> = LazyLock::new(|| {
     let (own_group, own_session) = sys::own_group_and_session();
-    Mutex::new(Children { leaders: HashMap::new(), starting: 0, own_group, own_session })
+    Mutex::new(Children { leaders: HashMap::new(), starting: 0, strangers: HashMap::new(), own_group, own_session })
 });
+
+/// How often an orphan without any environment is looked at. While a process is in the middle of an `exec` it has
+/// none, for some tens of microseconds; one that has wiped it stays a stranger.
+const LOOKS_DURING_EXEC: u32 = 200;
 
 /// The table.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ struct Children {
     leaders: HashMap<u32, Ownership>,
     /// Spawns that have begun: their leaders exist, or will, and are not in the table yet.
     starting: u32,
+    /// Orphans without marks, with their start times, so that each is looked at once.
+    strangers: HashMap<u32, u64>,
     own_group: u32,
     own_session: u32,
 }
@@ -125,7 +130,7 @@ impl Children {
         });
         let mut running = Vec::new();
         for pid in sys::adopted_children() {
-            if let Entry::Occupied(_) = self.leaders.entry(pid) {
+            if self.leaders.contains_key(&pid) {
                 continue;
             }
             let Some(stat) = sys::stat(pid) else { continue };
@@ -137,12 +142,13 @@ impl Children {
                 let may_be_a_leader = stat.group == pid && stat.session == self.own_session;
                 if !(may_be_a_leader && self.starting > 0) {
                     let _usage = sys::reap(pid);
+                    self.strangers.remove(&pid);
                 }
                 continue;
             }
             let Some(unit) = unit else { continue };
             let inside = stat.group == unit.pid;
-            if !inside && !self.was_started_by(pid, &unit.marks) {
+            if !inside && !self.was_started_by(pid, stat.start_time, &unit.marks) {
                 continue;
             }
             // It cannot be reaped by anyone else while the table is locked, so the id is still its own.
@@ -153,17 +159,32 @@ impl Children {
         running
     }
 
-    /// Whether an orphan outside every group is to end with this unit.
-    fn was_started_by(&self, orphan: u32, unit: &Marks) -> bool {
-        let Some(found) = marks::read(orphan) else { return false };
-        if found.marks == *unit {
+    /// Whether an orphan outside the unit's group is to end with this unit.
+    fn was_started_by(&mut self, orphan: u32, start_time: u64, unit: &Marks) -> bool {
+        let Some(found) = self.marks_of(orphan, start_time) else { return false };
+        if found == *unit {
             return true;
         }
         // Of a unit of this worker that gave up waiting for it.
         let lives = |owner: &Ownership| match owner {
-            Ownership::Unit(marks) => *marks == found.marks,
+            Ownership::Unit(marks) => *marks == found,
             Ownership::Abandoned => false,
         };
-        found.marks.worker == unit.worker && self.starting == 0 && !self.leaders.values().any(lives)
+        found.worker == unit.worker && self.starting == 0 && !self.leaders.values().any(lives)
+    }
+
+    fn marks_of(&mut self, orphan: u32, start_time: u64) -> Option<Marks> {
+        if self.strangers.get(&orphan) == Some(&start_time) {
+            return None;
+        }
+        for _ in 0..LOOKS_DURING_EXEC {
+            match marks::environ(orphan) {
+                Environ::Marked(found) => return Some(found.marks),
+                Environ::Unmarked => break,
+                Environ::Empty => std::thread::yield_now(),
+            }
+        }
+        self.strangers.insert(orphan, start_time);
+        None
     }
 }

@@ -35,9 +35,30 @@ impl Marks {
     }
 }
 
-/// What the environment of this process says; none when it has ended, may not be read, or lacks any of the marks.
+/// What the environment of a process says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Environ {
+    Marked(Marked),
+    /// It lacks any of the marks.
+    Unmarked,
+    /// It has no environment at all: wiped, or in the middle of an `exec`, or ended, or not to be read.
+    Empty,
+}
+
+/// What the environment of this process says now.
+pub(super) fn environ(pid: u32) -> Environ {
+    match fs::read(format!("/proc/{pid}/environ")) {
+        Ok(environ) if !environ.is_empty() => parse(&environ).map_or(Environ::Unmarked, Environ::Marked),
+        Ok(_) | Err(_) => Environ::Empty,
+    }
+}
+
+/// The marks of this process, if it has all of them.
 pub(super) fn read(pid: u32) -> Option<Marked> {
-    parse(&fs::read(format!("/proc/{pid}/environ")).ok()?)
+    match environ(pid) {
+        Environ::Marked(marked) => Some(marked),
+        Environ::Unmarked | Environ::Empty => None,
+    }
 }
 
 fn parse(environ: &[u8]) -> Option<Marked> {

@@ -15,6 +15,8 @@
 
 mod capture;
 mod children;
+#[cfg(test)]
+mod cost_tests;
 mod environment;
 mod leftovers;
 mod marks;
@@ -24,6 +26,8 @@ mod step;
 mod stop;
 mod supervisor;
 mod sys;
+#[cfg(test)]
+mod tree_tests;
 mod unit;
 
 pub(crate) use leftovers::{Leftovers, end_leftovers};

@@ -9,6 +9,8 @@
 pub(crate) mod call;
 mod catalog;
 mod delay;
+#[cfg(test)]
+pub(crate) mod desk;
 mod execute_command;
 mod flow_if;
 mod json_format;

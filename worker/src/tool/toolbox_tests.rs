@@ -1,122 +1,11 @@
 //! Calls through the one door, with real processes.
 
-use std::sync::{LazyLock, Mutex};
-
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use serde_json::{Map, json};
-use tempfile::TempDir;
-use tokio::sync::watch;
-use weir_shared::flow::StopSignal;
+use serde_json::json;
 use weir_shared::ids::StepIndex;
-use weir_shared::plan::StopPolicy;
 use weir_shared::run::event::OutputStream;
 
+use super::super::desk::{Desk, RUN, failure, result, soft_limit_at_first};
 use super::*;
-use crate::run_dir::RunDirectory;
-use crate::tool::call::{CallIdentity, OutputTap};
-
-const RUN: &str = "0191d9a0-0000-7000-8000-000000000001";
-
-/// A state directory, a toolbox on it, and what calls wrote.
-struct Desk {
-    state: TempDir,
-    toolbox: Toolbox,
-    heard: Arc<Heard>,
-    stop: watch::Sender<Option<StopReason>>,
-    policy: StopPolicy,
-    node_timeout: Option<Duration>,
-    environment: Vec<(String, String)>,
-}
-
-/// Output as it came.
-#[derive(Default)]
-struct Heard(Mutex<Vec<(OutputStream, u64, Vec<u8>)>>);
-
-impl OutputTap for Heard {
-    fn write(&self, stream: OutputStream, offset: u64, bytes: &[u8]) {
-        self.0.lock().unwrap().push((stream, offset, bytes.to_vec()));
-    }
-}
-
-/// Confines the test process once, like a worker that was started with this soft limit of open files.
-fn soft_limit_at_first() -> u64 {
-    static SOFT: LazyLock<u64> = LazyLock::new(|| {
-        let maximum = getrlimit(Resource::Nofile).maximum;
-        setrlimit(Resource::Nofile, Rlimit { current: Some(512), maximum }).unwrap();
-        process::confine_worker().unwrap();
-        512
-    });
-    *SOFT
-}
-
-impl Desk {
-    fn new() -> Self {
-        soft_limit_at_first();
-        let state = tempfile::tempdir().unwrap();
-        // A worker of its own for each test: their children are told apart by it.
-        let worker = state.path().display().to_string();
-        let toolbox = Toolbox::new(Supervisor::start(&worker), Clock::system(), ToolSettings::default()).unwrap();
-        let (stop, _) = watch::channel(None);
-        Self {
-            state,
-            toolbox,
-            heard: Arc::default(),
-            stop,
-            policy: StopPolicy::default(),
-            node_timeout: None,
-            environment: Vec::new(),
-        }
-    }
-
-    fn run_dir(&self) -> RunDirectory {
-        RunDirectory::of(self.state.path(), &RUN.parse().unwrap())
-    }
-
-    fn call(&self, tool: &str, args: Value) -> impl Future<Output = ToolOutcome> + use<> {
-        let Value::Object(args) = args else { panic!("arguments are an object") };
-        let call = ToolCall {
-            tool: tool.parse().unwrap(),
-            args: Map::from_iter(args),
-            environment: self.environment.clone(),
-            identity: CallIdentity {
-                run: RUN.parse().unwrap(),
-                step: StepIndex(3),
-                node: Some("check".parse().unwrap()),
-                attempt: 1,
-                idempotency_key: format!("{RUN}:check"),
-            },
-            node_timeout: self.node_timeout,
-            stop: self.policy,
-            run_dir: self.run_dir(),
-            stopping: self.stop.subscribe(),
-            output: Arc::clone(&self.heard) as Arc<dyn OutputTap>,
-        };
-        let toolbox = self.toolbox.clone();
-        async move { toolbox.call(call).await }
-    }
-
-    async fn command(&self, line: &str) -> ToolOutcome {
-        self.call("execute_command", json!({ "command": line })).await
-    }
-
-    /// Whether any process is left that carries this desk's marks.
-    fn is_quiet(&self) -> bool {
-        let worker = self.state.path().display().to_string();
-        let marked = |environ: Vec<u8>| {
-            environ.split(|byte| *byte == 0).any(|entry| entry == format!("WEIR_WORKER={worker}").as_bytes())
-        };
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        !processes.filter_map(|entry| std::fs::read(entry.path().join("environ")).ok()).any(marked)
-    }
-}
-
-fn result(outcome: &ToolOutcome) -> &Value {
-    outcome.ended.as_ref().unwrap_or_else(|failure| panic!("{failure:?}"))
-}
-
-fn failure(outcome: &ToolOutcome) -> &ToolFailure {
-    outcome.ended.as_ref().err().unwrap_or_else(|| panic!("{:?}", outcome.ended))
-}
 
 #[tokio::test]
 async fn a_command_gives_its_result_and_report() {
@@ -146,7 +35,7 @@ async fn a_command_gives_its_result_and_report() {
     assert!(report.user_ms.is_some() && !report.leaked && report.swept == 0, "{report:?}");
     let spilled = desk.run_dir().output(StepIndex(3), 1, OutputStream::Stdout);
     assert_eq!(std::fs::read(spilled).unwrap(), b"out\n");
-    let heard = desk.heard.0.lock().unwrap().clone();
+    let heard = desk.heard.pieces();
     assert!(heard.contains(&(OutputStream::Stdout, 0, b"out\n".to_vec())), "{heard:?}");
 }
 
@@ -251,7 +140,7 @@ async fn a_timeout_stops_a_command_and_says_so() {
 #[tokio::test]
 async fn a_stop_made_before_the_start_starts_nothing() {
     let desk = Desk::new();
-    desk.stop.send_replace(Some(StopReason::Cancelled));
+    desk.stop(StopReason::Cancelled);
     let outcome = desk.command("touch started").await;
     assert_eq!(failure(&outcome).stopped, Some(StopReason::Cancelled));
     assert_eq!(outcome.report.unwrap().pid, None);
@@ -264,7 +153,7 @@ async fn a_stop_made_before_the_start_starts_nothing() {
 async fn a_delay_ends_at_once_when_it_is_cancelled() {
     let desk = Desk::new();
     let (waited, ()) = tokio::join!(desk.call("delay", json!({ "seconds": 900 })), async {
-        desk.stop.send_replace(Some(StopReason::Cancelled));
+        desk.stop(StopReason::Cancelled);
     });
     assert_eq!(failure(&waited).stopped, Some(StopReason::Cancelled));
     assert!(waited.duration < Duration::from_secs(5));
