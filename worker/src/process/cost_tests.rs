@@ -31,7 +31,6 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement, not a test"]
-#[expect(clippy::print_stdout, reason = "the table is what it is for")]
 async fn cost_of_a_unit_beside_a_bare_spawn() {
     let desk = Desk::new();
     let mut bare_times = Vec::new();

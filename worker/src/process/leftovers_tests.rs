@@ -24,7 +24,8 @@ impl Dead {
         self.state.path().join("runs").join(RUN)
     }
 
-    fn left(&self, line: &str, worker: &str, run_dir: &Path) -> Child {
+    /// Starts what such a worker would have started.
+    fn left(line: &str, worker: &str, run_dir: &Path) -> Child {
         Command::new("/bin/sh")
             .args(["-c", line])
             .env(marks::WORKER, worker)
@@ -61,10 +62,10 @@ fn spared(child: &mut Child) -> bool {
 #[test]
 fn what_carries_the_marks_of_this_worker_is_ended() {
     let dead = Dead::worker();
-    let mut left = dead.left("exec sleep 940", &dead.worker, &dead.run_dir());
-    let mut of_another_worker = dead.left("exec sleep 941", "another", &dead.run_dir());
+    let mut left = Dead::left("exec sleep 940", &dead.worker, &dead.run_dir());
+    let mut of_another_worker = Dead::left("exec sleep 941", "another", &dead.run_dir());
     let mut of_a_copied_store =
-        dead.left("exec sleep 942", &dead.worker, Path::new("/elsewhere/runs").join(RUN).as_path());
+        Dead::left("exec sleep 942", &dead.worker, Path::new("/elsewhere/runs").join(RUN).as_path());
     let found = dead.start_again();
     assert_eq!(found, Leftovers { killed: 1, remaining: 0 });
     assert!(killed(&mut left));
@@ -98,7 +99,7 @@ fn a_reused_id_another_boot_and_another_workers_process_are_spared() {
     let start_time = sys::stat(innocent.id()).unwrap().start_time;
     dead.note(&BOOT_ID, innocent.id(), start_time + 1);
     dead.note("another-boot", innocent.id(), start_time);
-    let mut of_another = dead.left("exec sleep 946", "another", &dead.run_dir());
+    let mut of_another = Dead::left("exec sleep 946", "another", &dead.run_dir());
     dead.note(&BOOT_ID, of_another.id(), sys::stat(of_another.id()).unwrap().start_time);
     // A line that the crash cut off.
     append(&dead.run_dir().join("pids"), &BOOT_ID).unwrap();

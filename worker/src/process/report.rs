@@ -51,8 +51,8 @@ pub(super) struct Remains {
 
 impl UnitEnd {
     /// A unit whose process ran.
-    pub(super) fn of(remains: Remains, stdout: Captured, stderr: Captured) -> Self {
-        let Remains { pid, ending, ladder, cpu, swept, duration } = remains;
+    pub(super) fn of(remains: &Remains, stdout: Captured, stderr: Captured) -> Self {
+        let Remains { pid, ending, ladder, cpu, swept, duration } = *remains;
         let outcome = match ending.exit {
             Exit::Code(code) => Outcome::Exited(code),
             Exit::Signal(signal) => Outcome::Signaled(sys::signal_name(signal)),

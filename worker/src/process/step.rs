@@ -63,7 +63,7 @@ pub(super) enum Rest {
 }
 
 /// Where a unit is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnitState {
     Running { tend_at: Instant, deadline: Option<Instant> },
     Stopping { stopped: Stopped, escalate_at: Instant },
@@ -222,7 +222,6 @@ fn draining(remains: Draining, input: Input, now: Instant) -> (UnitState, Vec<Ac
     let Draining { exit, stopped, rest, leaked, give_up_at } = remains;
     let overdue = give_up_at <= now;
     match (rest, input) {
-        (Rest::Group, Input::GroupGone) => sweep(exit, stopped, now),
         (Rest::Group, Input::Stop(reason)) => {
             let stopped = stopped.map(|stopped| Stopped { reason: stopped.reason.max(reason), rung: Rung::Killed });
             sweep(exit, stopped, now)
@@ -231,8 +230,10 @@ fn draining(remains: Draining, input: Input, now: Instant) -> (UnitState, Vec<Ac
             let stopped = stopped.map(|stopped| Stopped { rung: Rung::Killed, ..stopped });
             sweep(exit, stopped, now)
         }
-        // The leader ended by itself before anyone asked: a stop only ends the waiting.
-        (Rest::Pipes, Input::PipesClosed | Input::Stop(_)) => sweep(exit, stopped, now),
+        // In the second case the leader ended by itself before anyone asked: a stop only ends the waiting.
+        (Rest::Group, Input::GroupGone) | (Rest::Pipes, Input::PipesClosed | Input::Stop(_)) => {
+            sweep(exit, stopped, now)
+        }
         (Rest::Pipes, Input::Time) if overdue => {
             let remains = Draining { leaked: true, rest: Rest::Tree, give_up_at: now + TREE_PATIENCE, ..remains };
             (UnitState::Draining(remains), vec![Action::KillGroup, Action::SweepTree])

@@ -4,7 +4,6 @@
 //! The loop waits for one thing at a time, turns it into an input, and does what `step` answers. It guarantees that
 //! the end is told only once everything that belongs to the attempt is gone, the leader's zombie last.
 
-use std::future::Future;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -109,16 +108,17 @@ pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<
             timer_at = wake_at;
         }
         let leader_runs = matches!(state, UnitState::Running { .. } | UnitState::Stopping { .. });
-        let input = match unit.next.take() {
-            Some(input) => Some(input),
-            None => tokio::select! {
+        let input = if let Some(input) = unit.next.take() {
+            Some(input)
+        } else {
+            tokio::select! {
                 reason = next_request(&mut stopping) => Some(Input::Stop(reason)),
                 () = timer.as_mut(), if wake_at.is_some() => Some(Input::Time),
                 exit = exited(&unit.pidfd), if leader_runs => Some(unit.leader_ended(exit, &state)),
                 () = unit.stdout.ready(), if unit.stdout.is_open() => unit.read_stdout(),
                 () = unit.stderr.ready(), if unit.stderr.is_open() => unit.read_stderr(),
                 () = all_ended(&mut unit.awaited), if !unit.awaited.is_empty() => unit.look_for_orphans(),
-            },
+            }
         };
         let Some(input) = input else {
             tokio::task::coop::consume_budget().await;
@@ -140,7 +140,7 @@ pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<
         swept: unit.swept,
         duration: began.elapsed(),
     };
-    UnitEnd::of(remains, unit.stdout.capture.finish(), unit.stderr.capture.finish())
+    UnitEnd::of(&remains, unit.stdout.capture.finish(), unit.stderr.capture.finish())
 }
 
 impl Unit {
@@ -249,13 +249,11 @@ impl Stream {
     }
 
     /// Returns once there is something to read, or the end.
-    fn ready(&self) -> impl Future<Output = ()> {
-        async {
-            match &self.pipe {
-                // An error is met again, and handled, by `read`.
-                Some(pipe) => drop(pipe.readable().await),
-                None => std::future::pending().await,
-            }
+    async fn ready(&self) {
+        match &self.pipe {
+            // An error is met again, and handled, by `read`.
+            Some(pipe) => drop(pipe.readable().await),
+            None => std::future::pending().await,
         }
     }
 
@@ -270,6 +268,7 @@ impl Stream {
         self.take(|pipe, piece| piece(pipe.get_ref()));
     }
 
+    #[expect(clippy::large_stack_arrays, reason = "not initialised, and a buffer a stream would be held all its life")]
     fn take(&mut self, read: impl Fn(&AsyncFd<OwnedFd>, &mut ReadPiece<'_>) -> io::Result<usize>) {
         let Some(pipe) = &self.pipe else { return };
         let mut buffer = [MaybeUninit::<u8>::uninit(); PIECE];

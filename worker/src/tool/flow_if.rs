@@ -184,14 +184,12 @@ fn number(value: &Value) -> Option<Number> {
 }
 
 fn compare(left: &Number, right: &Number) -> Ordering {
-    match (left.as_i128(), right.as_i128()) {
-        // Whole numbers are exact, however large.
-        (Some(left), Some(right)) => left.cmp(&right),
-        _ => {
-            let (left, right) = (left.as_f64().unwrap_or(f64::NAN), right.as_f64().unwrap_or(f64::NAN));
-            left.partial_cmp(&right).unwrap_or(Ordering::Equal)
-        }
+    // Whole numbers are exact, however large.
+    if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
+        return left.cmp(&right);
     }
+    let (left, right) = (left.as_f64().unwrap_or(f64::NAN), right.as_f64().unwrap_or(f64::NAN));
+    left.partial_cmp(&right).unwrap_or(Ordering::Equal)
 }
 
 fn text(value: &Value) -> Result<String, String> {
@@ -209,7 +207,7 @@ fn text(value: &Value) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn branch(left: Value, operator: &str, right: Value) -> String {
+    fn branch(left: &Value, operator: &str, right: &Value) -> String {
         match call(json!({ "left": left, "operator": operator, "right": right })) {
             Ok(result) => result["branch"].as_str().unwrap_or_default().to_owned(),
             Err(error) => error,
@@ -248,13 +246,13 @@ mod tests {
             (json!(null), "is_not_empty", json!(null), "false"),
         ];
         for (left, operator, right, expected) in table {
-            assert_eq!(branch(left.clone(), operator, right.clone()), expected, "{left} {operator} {right}");
+            assert_eq!(branch(&left, operator, &right), expected, "{left} {operator} {right}");
         }
     }
 
     #[test]
     fn what_has_no_order_is_an_error() {
-        assert_eq!(branch(json!([1]), "gt", json!(0)), "a list cannot be compared in this way");
-        assert_eq!(branch(json!("a"), "starts_with", json!({})), "an object cannot be compared in this way");
+        assert_eq!(branch(&json!([1]), "gt", &json!(0)), "a list cannot be compared in this way");
+        assert_eq!(branch(&json!("a"), "starts_with", &json!({})), "an object cannot be compared in this way");
     }
 }
