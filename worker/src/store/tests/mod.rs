@@ -72,7 +72,6 @@ fn created(n: u32) -> Recorded {
         cause: row.cause,
         owner: Owner::local(),
         goal: row.goal,
-        input_marks: std::collections::BTreeMap::new(),
         inputs: serde_json::Map::new(),
         input_marks: std::collections::BTreeMap::new(),
         config: RunConfig::default(),
