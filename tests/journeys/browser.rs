@@ -1,1 +1,0 @@
-//! One journey in a real Chromium.
