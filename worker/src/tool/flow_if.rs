@@ -67,7 +67,7 @@ pub(super) fn declaration() -> Value {
                 "left": {
                     "title": "Value",
                     "description": "What is looked at.",
-                    "examples": ["{{nodes.disk.result.stdout}}"]
+                    "examples": ["{{node.disk.result.stdout}}"]
                 },
                 "operator": {
                     "type": "string",
@@ -103,7 +103,7 @@ pub(super) fn declaration() -> Value {
             "color": "#FFB938",
             "icon": "arrows-split",
             "inputs": [
-                { "name": "left", "widget": "text", "placeholder": "{{nodes.disk.result.stdout}}" },
+                { "name": "left", "widget": "text", "placeholder": "{{node.disk.result.stdout}}" },
                 { "name": "operator", "widget": "select", "options": operators },
                 { "name": "right", "widget": "text", "placeholder": "90" }
             ]

@@ -60,7 +60,7 @@ pub(super) fn declaration() -> Value {
             "color": "#E4B7FF",
             "icon": "braces",
             "inputs": [
-                { "name": "json", "widget": "textarea", "placeholder": "{{nodes.fetch.result.body}}" },
+                { "name": "json", "widget": "textarea", "placeholder": "{{node.fetch.result.stdout}}" },
                 { "name": "indent", "widget": "number", "placeholder": "2", "advanced": true }
             ]
         }
