@@ -25,6 +25,7 @@ pub mod read;
 pub mod reference;
 pub mod run;
 pub mod schema;
+pub mod select;
 pub mod shell;
 pub mod tool;
 pub mod wire;

@@ -69,20 +69,21 @@ fn apply(state: &mut RunState, recorded: &Recorded) -> Result<(), String> {
                 return Err("there is no plan that waits for approval".to_owned());
             }
             state.gates_opened += 1;
-            state.gates.insert(gate_id.clone(), OpenGate::Plan);
+            state.gates.insert(gate_id.clone(), OpenGate::Plan { since: now });
         }
         Event::StepApprovalRequested { gate_id, index, args, reason, .. } => {
             expect(state, *index, &[StepStatus::Ready])?;
             state.gates_opened += 1;
-            let gate = OpenGate::Step { index: *index, args: args.clone(), reason: reason.clone() };
+            let (args, reason) = (args.clone(), reason.clone());
+            let gate = OpenGate::Step { index: *index, args: args.clone(), reason, since: now };
             state.gates.insert(gate_id.clone(), gate);
-            state.set(*index, StepState::AwaitingApproval { gate: gate_id.clone(), args: args.clone() });
+            state.set(*index, StepState::AwaitingApproval { gate: gate_id.clone(), args });
         }
         Event::ApprovalResolved { gate_id, approved, reason, .. } => {
             let gate = state.gates.remove(gate_id).ok_or_else(|| format!("gate {gate_id} is not open"))?;
             match gate {
-                OpenGate::Plan if *approved => state.plan_approved = true,
-                OpenGate::Plan => state.plan_rejected = Some(rejection(reason.as_deref())),
+                OpenGate::Plan { .. } if *approved => state.plan_approved = true,
+                OpenGate::Plan { .. } => state.plan_rejected = Some(rejection(reason.as_deref())),
                 OpenGate::Step { index, args, .. } if *approved => {
                     state.set(index, StepState::Allowed { args: Some(args) });
                 }
@@ -170,6 +171,7 @@ fn apply(state: &mut RunState, recorded: &Recorded) -> Result<(), String> {
             }
             state.ended_at = Some(now);
             state.gates.clear();
+            state.let_waiting_wait();
             state.end = Some(RunEnd::Error { code: *code, message: message.clone(), index: *index });
         }
     }
@@ -278,10 +280,19 @@ impl RunState {
             | StepStatus::Interrupted => {}
         }
         let has_ended = next.has_ended();
+        // Nothing follows a step that did not end well: its run winds down, and what depends on it stays waiting.
+        let ended_well = matches!(next.status(), StepStatus::Completed | StepStatus::Skipped);
         self.steps[index.at()] = next;
-        if has_ended {
-            self.index.ended += 1;
+        self.index.ended += usize::from(has_ended);
+        if ended_well {
             self.tell_dependants(index);
+        }
+    }
+
+    /// Steps that a run's end found ready were never started: they stay waiting.
+    fn let_waiting_wait(&mut self) {
+        for index in std::mem::take(&mut self.index.ready) {
+            self.steps[index.at()] = StepState::Waiting { missing: 0 };
         }
     }
 

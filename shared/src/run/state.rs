@@ -225,8 +225,17 @@ pub struct Decision {
 /// What an open gate asks about.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OpenGate {
-    Plan,
-    Step { index: StepIndex, args: Arc<Value>, reason: String },
+    Plan { since: Timestamp },
+    Step { index: StepIndex, args: Arc<Value>, reason: String, since: Timestamp },
+}
+
+impl OpenGate {
+    /// When it was opened.
+    pub fn since(&self) -> Timestamp {
+        match self {
+            OpenGate::Plan { since } | OpenGate::Step { since, .. } => *since,
+        }
+    }
 }
 
 /// How a run ended.
@@ -291,7 +300,7 @@ impl RunState {
         if self.started_at.is_none() {
             return RunStatus::Queued;
         }
-        if self.gates.values().any(|gate| matches!(gate, OpenGate::Plan)) {
+        if self.gates.values().any(|gate| matches!(gate, OpenGate::Plan { .. })) {
             return RunStatus::AwaitingPlanApproval;
         }
         if !self.gates.is_empty() {
@@ -305,7 +314,7 @@ impl RunState {
         if self.end.is_some() || self.cancel_requested || self.started_at.is_none() {
             return false;
         }
-        let asks_about_the_plan = self.gates.values().any(|gate| matches!(gate, OpenGate::Plan));
+        let asks_about_the_plan = self.gates.values().any(|gate| matches!(gate, OpenGate::Plan { .. }));
         let sets = &self.index;
         let nothing_else =
             sets.running.is_empty() && sets.retrying.is_empty() && sets.ready.is_empty() && sets.failed.is_empty();

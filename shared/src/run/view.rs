@@ -37,14 +37,14 @@ pub fn row(state: &RunState) -> Option<RunRow> {
 pub fn gates(state: &RunState) -> Vec<Gate> {
     let plan = state.plan.as_deref();
     let gate = |(gate_id, gate): (&crate::ids::GateId, &OpenGate)| match gate {
-        OpenGate::Plan => Gate {
+        OpenGate::Plan { .. } => Gate {
             gate_id: gate_id.clone(),
             index: None,
             tool_name: None,
             args: None,
             reason: "the plan waits for approval".to_owned(),
         },
-        OpenGate::Step { index, args, reason } => Gate {
+        OpenGate::Step { index, args, reason, .. } => Gate {
             gate_id: gate_id.clone(),
             index: Some(*index),
             tool_name: plan.and_then(|plan| plan.step(*index)).map(|step| step.tool_name.clone()),

@@ -1,1 +1,15 @@
-//! Runs: one driver a run.
+//! Runs: from a request to the last event. One driver task a run; the journal is the truth, a state only adds it up.
+//!
+//! - `runs`: the handle that everybody else holds: start, approve, cancel, read, follow
+//! - `driver`: the loop of one run
+//! - `attempt`: one call of a tool, as the driver sees it
+//! - `recover`: what becomes of runs that the worker before this one left unfinished
+
+mod attempt;
+mod driver;
+mod recover;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use runs::{Answer, ApproveError, CancelError, FollowError, ReadError, Runs, Settings};

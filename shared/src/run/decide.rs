@@ -1,0 +1,551 @@
+//! What follows from an input: facts to record and actions to take.
+//!
+//! `decide` is pure: it reads a state, never changes one. Whoever drives a run reduces the facts it gets back and
+//! asks again with [`Input::Continue`] until nothing more follows; then commits all of them at once, and only then
+//! acts. Asking the guard is the one action that is answered before the commit, so that a step's end and the start
+//! of what follows it stand in one commit.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::ids::{GateId, StepIndex, Timestamp};
+use crate::plan::{Plan, Step};
+use crate::reference::{Resolved, Unresolved, resolve_args};
+use crate::run::event::{EndCode, Event, ProcessReport, SkipReason, StepEnd, VerdictKind};
+use crate::run::skip;
+use crate::run::state::{OpenGate, RunState, StepState};
+use crate::run::values::{RunValues, WholeResults};
+use crate::tool::Catalog;
+
+/// What can happen to a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A slot was granted for the first time.
+    Begin {
+        queue_wait_ms: u64,
+    },
+    /// Nothing new: whatever follows from the state itself.
+    Continue,
+    /// The guard's answer about a step.
+    Judged {
+        index: StepIndex,
+        args: Arc<Value>,
+        verdict: Verdict,
+    },
+    /// A tool's call ended.
+    Ended {
+        index: StepIndex,
+        attempt: u32,
+        ending: Ending,
+        duration_ms: u64,
+        report: Option<Box<ProcessReport>>,
+    },
+    /// The wait before an attempt is over. Nothing follows while there is no room: it is said again later.
+    RetryDue {
+        index: StepIndex,
+    },
+    /// A person (or the gate's expiry) answered a gate.
+    Answered {
+        gate: GateId,
+        approved: bool,
+        by: String,
+        reason: Option<String>,
+        /// At a plan gate: the plan to run instead, checked by whoever took it.
+        plan: Option<Arc<Plan>>,
+    },
+    Cancel {
+        by: String,
+    },
+    /// The store has no space: the run ends, and says so.
+    StorageFull,
+}
+
+/// The guard's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub kind: VerdictKind,
+    /// What decided, for people.
+    pub source: String,
+    /// The part of a command that decided.
+    pub segment: Option<String>,
+}
+
+/// How one attempt ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// `result` is as the event will hold it; `truncated` when the whole is kept elsewhere.
+    Done {
+        result: Arc<Value>,
+        truncated: bool,
+    },
+    Failed {
+        error: String,
+        timed_out: bool,
+    },
+    /// It was stopped by a cancel.
+    Cancelled {
+        error: String,
+    },
+    /// It was stopped by the end of the worker.
+    Interrupted {
+        error: String,
+    },
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Ask the guard, and answer with [`Input::Judged`] before the commit.
+    Judge { index: StepIndex, resolved: Box<Resolved> },
+    /// Call the tool, and answer with [`Input::Ended`].
+    Start { index: StepIndex, attempt: u32 },
+    /// Answer with [`Input::RetryDue`] after this time.
+    Wake { index: StepIndex, after_ms: u64 },
+    /// Ask the running tool to stop because the run is cancelled.
+    Stop { index: StepIndex },
+}
+
+/// What follows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Decided {
+    pub events: Vec<Event>,
+    pub actions: Vec<Action>,
+}
+
+/// What a decision may look at beside the state.
+#[derive(Debug)]
+pub struct Surroundings<'a> {
+    pub catalog: &'a Catalog,
+    pub whole: &'a WholeResults,
+    /// Steps that may run at once; 0 while the run holds no slot.
+    pub parallel: usize,
+    /// The worker is ending: nothing starts, and the run ends as interrupted.
+    pub interrupting: bool,
+    pub now: Timestamp,
+}
+
+impl Decided {
+    fn event(event: Event) -> Self {
+        Self { events: vec![event], actions: Vec::new() }
+    }
+}
+
+/// What follows from this input. An input that comes too late (a tool's end after the step's, a second answer to a
+/// gate, a cancel of an ended run) changes nothing.
+pub fn decide(state: &RunState, input: Input, around: &Surroundings<'_>) -> Decided {
+    if state.end.is_some() {
+        return Decided::default();
+    }
+    match input {
+        Input::Begin { queue_wait_ms } => begin(state, queue_wait_ms),
+        Input::Continue => proceed(state, around),
+        Input::Judged { index, args, verdict } => judged(state, index, args, verdict),
+        Input::Ended { index, attempt, ending, duration_ms, report } => {
+            let end = StepEnd { index, attempt, error: String::new(), timed_out: false, duration_ms, report };
+            attempt_ended(state, end, ending)
+        }
+        Input::RetryDue { index } => retry_due(state, index, around),
+        Input::Answered { gate, approved, by, reason, plan } => {
+            let Some(open) = state.gates.get(&gate) else {
+                return Decided::default();
+            };
+            let plan = plan.filter(|_| approved && matches!(open, OpenGate::Plan { .. }));
+            let edited_plan = plan.is_some();
+            let mut decided =
+                Decided::event(Event::ApprovalResolved { gate_id: gate, approved, by, reason, edited_plan });
+            decided.events.extend(plan.map(Event::PlanReady));
+            decided
+        }
+        Input::Cancel { by } => cancel(state, by),
+        Input::StorageFull => storage_full(state),
+    }
+}
+
+fn begin(state: &RunState, queue_wait_ms: u64) -> Decided {
+    if state.started_at.is_some() {
+        return Decided::default();
+    }
+    Decided::event(Event::RunStarted { queue_wait_ms })
+}
+
+/// What follows from the state itself: the plan gate, steps to pass over, to judge, to start, or the run's end.
+fn proceed(state: &RunState, around: &Surroundings<'_>) -> Decided {
+    let (Some(created), Some(plan)) = (&state.created, &state.plan) else {
+        return Decided::default();
+    };
+    if let Some(ending) = ending(state, around) {
+        return wind_down(state, &ending);
+    }
+    if state.started_at.is_none() {
+        return Decided::default();
+    }
+    if created.config.require_plan_approval && !state.plan_approved {
+        if !state.gates.is_empty() {
+            return Decided::default();
+        }
+        return Decided::event(Event::PlanApprovalRequested { gate_id: next_gate(state) });
+    }
+    let mut decided = Decided::default();
+    let mut room = around.parallel.saturating_sub(state.index.running.len());
+    for index in &state.index.ready {
+        let (Some(step), Some(at)) = (plan.step(*index), state.step(*index)) else {
+            continue;
+        };
+        // A refusal needs no room; anything else waits for some.
+        if room > 0 || matches!(at, StepState::Refused { .. }) {
+            room -= usize::from(advance(state, step, at, around, &mut decided));
+        }
+    }
+    if decided == Decided::default() && state.index.ended == state.steps.len() {
+        return Decided::event(completion(state));
+    }
+    decided
+}
+
+/// Moves one ready step on; says whether that takes a place among the running.
+fn advance(state: &RunState, step: &Step, at: &StepState, around: &Surroundings<'_>, decided: &mut Decided) -> bool {
+    let index = step.index;
+    let args = match at {
+        StepState::Refused { error } => {
+            decided.events.push(Event::StepFailed(never_called(index, error.clone())));
+            return false;
+        }
+        StepState::Allowed { args: Some(args) } => {
+            start(step, 1, args.clone(), decided);
+            return true;
+        }
+        StepState::Ready => match judge_or_pass(state, step, around) {
+            Ready::Pass(event) => {
+                decided.events.push(event);
+                return false;
+            }
+            Ready::Judge(resolved) => {
+                decided.actions.push(Action::Judge { index, resolved });
+                return true;
+            }
+            Ready::Pinned(args) => args,
+        },
+        _ => return false,
+    };
+    pinned(step, args, decided);
+    false
+}
+
+enum Ready {
+    Pass(Event),
+    Judge(Box<Resolved>),
+    Pinned(Arc<Value>),
+}
+
+fn judge_or_pass(state: &RunState, step: &Step, around: &Surroundings<'_>) -> Ready {
+    let index = step.index;
+    let skipped = |reason| Ready::Pass(Event::StepSkipped { index, reason });
+    if let Some(reason) = skip::by_prerequisites(state, index) {
+        return skipped(reason);
+    }
+    let Some(tool) = around.catalog.get(step.tool_name.as_str()) else {
+        let error = format!("the tool {} is not available any more", step.tool_name);
+        return Ready::Pass(Event::StepFailed(never_called(index, error)));
+    };
+    let values = RunValues { state, whole: around.whole };
+    match resolve_args(step, tool, &values) {
+        Err(Unresolved::Skipped { .. }) => skipped(SkipReason::Reference),
+        _ if step.disabled => skipped(SkipReason::Disabled),
+        Ok(resolved) if step.pinned_result.is_some() => Ready::Pinned(Arc::new(Value::Object(resolved.shown))),
+        Ok(resolved) => Ready::Judge(Box::new(resolved)),
+        Err(Unresolved::Failed { message }) => Ready::Pass(Event::StepFailed(never_called(index, message))),
+    }
+}
+
+fn start(step: &Step, attempt: u32, args: Arc<Value>, decided: &mut Decided) {
+    decided.events.push(Event::StepStart {
+        index: step.index,
+        node_id: step.node_id.clone(),
+        tool_name: step.tool_name.clone(),
+        attempt,
+        args,
+    });
+    decided.actions.push(Action::Start { index: step.index, attempt });
+}
+
+/// A pinned step serves its value: it starts and ends in one breath, and no tool is called.
+fn pinned(step: &Step, args: Arc<Value>, decided: &mut Decided) {
+    let index = step.index;
+    decided.events.push(Event::StepStart {
+        index,
+        node_id: step.node_id.clone(),
+        tool_name: step.tool_name.clone(),
+        attempt: 1,
+        args,
+    });
+    let value = step.pinned_result.clone().unwrap_or(Value::Null);
+    decided.events.push(match refusal_of(&value) {
+        Some(error) => Event::StepFailed(Box::new(StepEnd {
+            index,
+            attempt: 1,
+            error,
+            timed_out: false,
+            duration_ms: 0,
+            report: None,
+        })),
+        None => Event::StepComplete {
+            index,
+            result: Arc::new(value),
+            result_truncated: false,
+            duration_ms: 0,
+            report: None,
+        },
+    });
+}
+
+/// A result that says of itself that it failed: `success: false`, with `error` or else `summary`.
+fn refusal_of(result: &Value) -> Option<String> {
+    if result.get("success") != Some(&Value::Bool(false)) {
+        return None;
+    }
+    let said = ["error", "summary"].iter().find_map(|key| result.get(*key).and_then(Value::as_str));
+    Some(said.unwrap_or("the tool reported that it did not succeed").to_owned())
+}
+
+fn judged(state: &RunState, index: StepIndex, args: Arc<Value>, verdict: Verdict) -> Decided {
+    let Some(step) = state.plan.as_deref().and_then(|plan| plan.step(index)) else {
+        return Decided::default();
+    };
+    if !matches!(state.step(index), Some(StepState::Ready)) {
+        return Decided::default();
+    }
+    let Verdict { kind, source, segment } = verdict;
+    let reason = source.clone();
+    let mut decided = Decided::event(Event::StepDecided { index, verdict: kind, source, segment });
+    match kind {
+        VerdictKind::Allow => start(step, 1, args, &mut decided),
+        VerdictKind::Ask => decided.events.push(Event::StepApprovalRequested {
+            gate_id: next_gate(state),
+            index,
+            tool_name: step.tool_name.clone(),
+            args,
+            reason,
+        }),
+        VerdictKind::Deny => {}
+    }
+    decided
+}
+
+fn attempt_ended(state: &RunState, mut end: StepEnd, ending: Ending) -> Decided {
+    let index = end.index;
+    match state.step(index) {
+        Some(StepState::Running { attempt, .. }) if *attempt == end.attempt => {}
+        _ => return Decided::default(),
+    }
+    let (error, timed_out) = match ending {
+        Ending::Done { result, truncated } => match refusal_of(&result) {
+            Some(error) => (error, false),
+            None => {
+                return Decided::event(Event::StepComplete {
+                    index,
+                    result,
+                    result_truncated: truncated,
+                    duration_ms: end.duration_ms,
+                    report: end.report,
+                });
+            }
+        },
+        Ending::Failed { error, timed_out } => (error, timed_out),
+        Ending::Cancelled { error } => {
+            end.error = error;
+            return Decided::event(Event::StepCancelled(Box::new(end)));
+        }
+        Ending::Interrupted { error } => {
+            end.error = error;
+            return Decided::event(Event::StepInterrupted(Box::new(end)));
+        }
+    };
+    let policy = state.plan.as_deref().and_then(|plan| plan.step(index)).map(|step| step.retry_policy);
+    if let Some(policy) = policy.filter(|policy| end.attempt < policy.max_attempts && !state.cancel_requested) {
+        let delay_ms = retry_delay(policy.backoff_ms, end.attempt);
+        return Decided {
+            events: vec![Event::StepRetry {
+                index,
+                next_attempt: end.attempt + 1,
+                max_attempts: policy.max_attempts,
+                delay_ms,
+                error,
+            }],
+            actions: vec![Action::Wake { index, after_ms: delay_ms }],
+        };
+    }
+    end.error = error;
+    end.timed_out = timed_out;
+    Decided::event(Event::StepFailed(Box::new(end)))
+}
+
+/// Milliseconds before the attempt after this one: the back-off doubled for each attempt already made, at most 30 s.
+pub fn retry_delay(backoff_ms: u64, attempt: u32) -> u64 {
+    let factor = 1_u64.checked_shl(attempt.saturating_sub(1)).unwrap_or(u64::MAX);
+    backoff_ms.saturating_mul(factor).min(crate::limits::MAX_BACKOFF_MS)
+}
+
+fn retry_due(state: &RunState, index: StepIndex, around: &Surroundings<'_>) -> Decided {
+    let has_room = state.index.running.len() < around.parallel;
+    if !has_room || around.interrupting || state.cancel_requested {
+        return Decided::default();
+    }
+    let step = state.plan.as_deref().and_then(|plan| plan.step(index));
+    let (Some(step), Some(StepState::Retrying { next_attempt, args, .. })) = (step, state.step(index)) else {
+        return Decided::default();
+    };
+    let mut decided = Decided::default();
+    start(step, *next_attempt, args.clone(), &mut decided);
+    decided
+}
+
+fn cancel(state: &RunState, by: String) -> Decided {
+    if state.cancel_requested {
+        return Decided::default();
+    }
+    Decided {
+        events: vec![Event::CancelRequested { by }],
+        actions: state.index.running.iter().map(|index| Action::Stop { index: *index }).collect(),
+    }
+}
+
+/// Nothing more can be recorded for sure: what runs was stopped by the driver, and the run ends.
+fn storage_full(state: &RunState) -> Decided {
+    let why = "the storage is full";
+    let mut events: Vec<Event> = Vec::new();
+    for index in state.index.running.iter().chain(&state.index.retrying) {
+        events.push(Event::StepInterrupted(stopped(state, *index, why)));
+    }
+    events.push(Event::Error {
+        message: format!("{why}: free some space, then run the flow again"),
+        code: EndCode::StorageFull,
+        index: None,
+    });
+    Decided { events, actions: Vec::new() }
+}
+
+/// Why a run starts nothing more, and what it will end as.
+enum RunEnding {
+    Failed { index: StepIndex, cancels: bool },
+    Rejected { reason: String },
+    Cancelled,
+    Interrupted,
+}
+
+fn ending(state: &RunState, around: &Surroundings<'_>) -> Option<RunEnding> {
+    if state.cancel_requested {
+        return Some(RunEnding::Cancelled);
+    }
+    if let Some(reason) = &state.plan_rejected {
+        return Some(RunEnding::Rejected { reason: reason.clone() });
+    }
+    if let Some(index) = state.index.failed.first() {
+        let cancels = state.plan.as_ref().is_some_and(|plan| plan.on_failure == crate::flow::OnFailure::Cancel);
+        return Some(RunEnding::Failed { index: *index, cancels });
+    }
+    (around.interrupting && !state.is_parked()).then_some(RunEnding::Interrupted)
+}
+
+/// Brings a run to its end: closes what waits, stops what the ending says, and ends once nothing runs.
+fn wind_down(state: &RunState, ending: &RunEnding) -> Decided {
+    let mut decided = Decided::default();
+    let why = match ending {
+        RunEnding::Failed { index, .. } => format!("not started: step {index} failed"),
+        RunEnding::Rejected { .. } => "not started: the plan was rejected".to_owned(),
+        RunEnding::Cancelled => "cancelled".to_owned(),
+        RunEnding::Interrupted => "the worker stopped".to_owned(),
+    };
+    let ends_retries = !matches!(ending, RunEnding::Failed { cancels: false, .. });
+    let asked = state.gates.values().filter_map(|gate| match gate {
+        OpenGate::Step { index, .. } => Some(*index),
+        OpenGate::Plan { .. } => None,
+    });
+    let retrying = state.index.retrying.iter().copied().filter(|_| ends_retries);
+    for index in asked.chain(retrying) {
+        let end = stopped(state, index, &why);
+        decided.events.push(match ending {
+            RunEnding::Interrupted => Event::StepInterrupted(end),
+            _ => Event::StepCancelled(end),
+        });
+    }
+    for index in &state.index.ready {
+        // A refusal is a fact about the step, whatever else ends the run.
+        if let Some(StepState::Refused { error }) = state.step(*index) {
+            decided.events.push(Event::StepFailed(never_called(*index, error.clone())));
+        }
+    }
+    if let RunEnding::Failed { cancels: true, .. } = ending {
+        decided.actions.extend(state.index.running.iter().map(|index| Action::Stop { index: *index }));
+    }
+    let still_retrying = !ends_retries && !state.index.retrying.is_empty();
+    if !decided.events.is_empty() || !state.index.running.is_empty() || still_retrying {
+        return decided;
+    }
+    let (message, code, index) = match ending {
+        RunEnding::Failed { index, .. } => (failure(state, *index), EndCode::Failed, Some(*index)),
+        RunEnding::Rejected { reason } => (format!("the plan was {reason}"), EndCode::Failed, None),
+        RunEnding::Cancelled => ("cancelled".to_owned(), EndCode::Cancelled, None),
+        RunEnding::Interrupted => ("interrupted: the worker stopped".to_owned(), EndCode::Interrupted, None),
+    };
+    decided.events.push(Event::Error { message, code, index });
+    decided
+}
+
+fn failure(state: &RunState, index: StepIndex) -> String {
+    let label = state.plan.as_deref().and_then(|plan| plan.step(index)).map_or("", Step::label);
+    match state.step(index) {
+        Some(StepState::Failed { error, .. }) => format!("step {index} ({label}) failed: {error}"),
+        _ => format!("step {index} ({label}) failed"),
+    }
+}
+
+fn completion(state: &RunState) -> Event {
+    let completed = state.steps.iter().filter(|step| step.result().is_some()).count();
+    let skipped = state.steps.len() - completed;
+    let summary = match (completed, skipped) {
+        (1, 0) => "1 step completed".to_owned(),
+        (n, 0) => format!("{n} steps completed"),
+        (n, s) => format!("{n} of {} steps completed, {s} skipped", n + s),
+    };
+    let last = state.last_completed.and_then(|index| state.step(index)).and_then(StepState::result);
+    Event::Complete { summary, result: last.cloned().unwrap_or_default() }
+}
+
+fn next_gate(state: &RunState) -> GateId {
+    GateId::numbered(state.gates_opened + 1)
+}
+
+/// The end of a step whose tool was never called.
+fn never_called(index: StepIndex, error: String) -> Box<StepEnd> {
+    Box::new(StepEnd { index, attempt: 0, error, timed_out: false, duration_ms: 0, report: None })
+}
+
+/// The end of a step that is stopped from outside.
+fn stopped(state: &RunState, index: StepIndex, error: &str) -> Box<StepEnd> {
+    let attempt = match state.step(index) {
+        Some(StepState::Running { attempt, .. }) => *attempt,
+        Some(StepState::Retrying { next_attempt, .. }) => next_attempt - 1,
+        _ => 0,
+    };
+    Box::new(StepEnd { index, attempt, error: error.to_owned(), timed_out: false, duration_ms: 0, report: None })
+}
+
+/// What ends a run that the worker's death left behind: its running steps and itself, as interrupted. Nothing for a
+/// run that has ended or is parked; those stay as they are.
+pub fn after_crash(state: &RunState) -> Vec<Event> {
+    if state.end.is_some() || state.is_parked() {
+        return Vec::new();
+    }
+    let why = "the worker ended before this step did";
+    let mut events: Vec<Event> = state
+        .index
+        .running
+        .iter()
+        .chain(&state.index.retrying)
+        .map(|index| Event::StepInterrupted(stopped(state, *index, why)))
+        .collect();
+    let message = "interrupted: the worker ended before the run did".to_owned();
+    events.push(Event::Error { message, code: EndCode::Interrupted, index: None });
+    events
+}

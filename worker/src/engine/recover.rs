@@ -1,0 +1,62 @@
+//! What becomes of runs that the worker before this one left unfinished: parked ones wait on, all others are
+//! interrupted, through the same functions that drive a live run. Nothing is replayed.
+
+use weir_shared::ids::{RunId, Seq};
+use weir_shared::run::decide::after_crash;
+use weir_shared::run::event::Recorded;
+use weir_shared::run::reduce::{reduce, replay};
+use weir_shared::run::view;
+
+use super::runs::{ReadError, Runs};
+
+/// What recovery found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Recovered {
+    pub(crate) interrupted: usize,
+    pub(crate) parked: usize,
+    /// Runs whose journal does not add up; they are left as they are.
+    pub(crate) unreadable: usize,
+}
+
+impl Runs {
+    /// Brings every unfinished run to where it belongs. Called once, before anything is admitted.
+    pub(crate) async fn recover(&self) -> Result<Recovered, ReadError> {
+        let mut recovered = Recovered::default();
+        for run in self.inner().store.unfinished()? {
+            match self.recover_run(&run).await {
+                Ok(Outcome::Interrupted) => recovered.interrupted += 1,
+                Ok(Outcome::Parked) => recovered.parked += 1,
+                Err(ReadError::History(error)) => {
+                    tracing::error!(%run, %error, "the run is left as it is");
+                    recovered.unreadable += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(recovered)
+    }
+
+    async fn recover_run(&self, run: &RunId) -> Result<Outcome, ReadError> {
+        let inner = self.inner();
+        let mut state = replay(&inner.store.events(run, Seq(0), usize::MAX)?)?;
+        let mut recorded = Vec::new();
+        for event in after_crash(&state) {
+            let next = Recorded { seq: state.last.next(), ts: inner.clock.now(), event };
+            state = reduce(state, &next)?;
+            recorded.push(next);
+        }
+        if state.is_parked() {
+            self.spawn_driver(run.clone(), state, self.parked_place());
+            return Ok(Outcome::Parked);
+        }
+        if let Some(row) = view::row(&state) {
+            inner.store.append(run.clone(), recorded, row).await?;
+        }
+        Ok(Outcome::Interrupted)
+    }
+}
+
+enum Outcome {
+    Interrupted,
+    Parked,
+}
