@@ -109,7 +109,9 @@ fn reading(code: Code, p: &Params<'_>) -> Pair {
             ),
             "encoding" => ("the file is not UTF-8 text".to_owned(), hint("Save it as UTF-8.")),
             "too_large" => (format!("the file is too large: {}", p.text("detail")), hint("Split the flow.")),
-            "not_read" => (format!("the file is not read: {}", p.text("detail")), hint("Put the file itself into the directory.")),
+            "not_read" => {
+                (format!("the file is not read: {}", p.text("detail")), hint("Put the file itself into the directory."))
+            }
             "too_deep" => (p.text("detail"), hint("Flatten the value.")),
             "missing_key" => (
                 format!("`{}` is missing: {} is required here", p.text("path"), p.text("expected")),

@@ -38,12 +38,7 @@ pub fn up_to(flow: &Flow, node: &str, catalog: &Catalog) -> Result<Flow, BadSele
 
 /// The node alone: what it waits for directly serves its pin, else the result of that name in `results`. The node's
 /// own pin is left out, so that its tool is called.
-pub fn only(
-    flow: &Flow,
-    node: &str,
-    results: &Map<String, Value>,
-    catalog: &Catalog,
-) -> Result<Flow, BadSelection> {
+pub fn only(flow: &Flow, node: &str, results: &Map<String, Value>, catalog: &Catalog) -> Result<Flow, BadSelection> {
     let graph = Graph::of(flow, catalog);
     let own = position(flow, node)?;
     let mut kept = graph.before[own].clone();
@@ -52,8 +47,7 @@ pub fn only(
         (id.clone(), flow.pins.get(id).or_else(|| results.get(id)).cloned())
     };
     let served: Vec<(String, Option<Value>)> = kept.iter().map(served).collect();
-    let missing: Vec<String> =
-        served.iter().filter(|(_, value)| value.is_none()).map(|(id, _)| id.clone()).collect();
+    let missing: Vec<String> = served.iter().filter(|(_, value)| value.is_none()).map(|(id, _)| id.clone()).collect();
     if !missing.is_empty() {
         return Err(BadSelection::Missing { missing });
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use weir_shared::bind::bind;
-use weir_shared::check::plan::{PlanRules, check_plan, not_yet_supported};
+use weir_shared::check::{PlanRules, check_plan, not_yet_supported};
 use weir_shared::finding::Fault;
 use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Owner, Revision, RunId, StepIndex};

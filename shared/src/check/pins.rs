@@ -31,8 +31,6 @@ pub(super) fn pins(ground: &Ground<'_>) -> Vec<Found> {
             }));
         }
         found.push(Found::new(Code::Pinned, &at, json!({ "node": id })));
-        let params = json!({ "what": "steps with a pinned value", "feature": "pin", "instead": "Unpin the node to run it now." });
-        found.push(Found::new(Code::NotYetSupported, &at, params));
     }
     found
 }

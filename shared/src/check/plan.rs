@@ -57,14 +57,6 @@ pub fn not_yet_supported(plan: &Plan) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (position, step) in plan.steps.iter().enumerate() {
         let at = |field: &str| format!("steps[{position}].{field}");
-        if step.retry_policy.max_attempts > 1 {
-            let message = format!("`{}`: this version runs a step once: set `maxAttempts` to 1", step.label());
-            faults.push(fault(&at("retryPolicy"), "retry_not_supported", message));
-        }
-        if step.pinned_result.is_some() {
-            let message = format!("`{}`: this version does not serve pinned values: unpin the node", step.label());
-            faults.push(fault(&at("pinnedResult"), "pin_not_supported", message));
-        }
         // The tool is not asked: a raw text that reads like a secret is refused too, rather than run with it unfilled.
         for text in texts(&step.args, None) {
             for (_, reference) in parse(text.text, Dialect::Plan, Syntax::Shell).references() {

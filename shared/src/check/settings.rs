@@ -107,13 +107,6 @@ fn node_numbers(node: &Node, pointer: &Pointer) -> Vec<Found> {
                 found.push(Found::new(Code::BadRetry, &at.key(key), params));
             }
         }
-        if retry.max_attempts.is_some_and(|attempts| (2..=u64::from(MAX_ATTEMPTS)).contains(&attempts)) {
-            let params = json!({
-                "what": "a step more than once", "feature": "retry",
-                "instead": "Set `retry.maxAttempts` to 1 to run it now.",
-            });
-            found.push(Found::new(Code::NotYetSupported, &at, params));
-        }
     }
     if let Some(given) = node.stop.as_ref().and_then(|stop| stop.grace_seconds).filter(|it| *it > MAX_GRACE_SECONDS) {
         let params = json!({ "given": given, "most": MAX_GRACE_SECONDS });
