@@ -6,6 +6,7 @@
 //! - [`gesture`]: what a hand does on the canvas
 //! - [`face`]: what a card shows
 //! - [`backend`]: addresses and answers; the calls themselves are drawn half
+//! - [`form`], [`inspector`]: fields made from schemas, values to refer to, the flow's inputs as rows
 //! - [`library`], [`runs`]: how flows are ordered and sketched; a run's stream folded, its steps as rows
 //! - [`ui`]: what values look like to people; the controls themselves are drawn half
 //!
@@ -19,8 +20,10 @@
 
 pub mod backend;
 pub mod face;
+pub mod form;
 pub mod geometry;
 pub mod gesture;
+pub mod inspector;
 pub mod library;
 pub mod model;
 pub mod runs;

@@ -15,6 +15,8 @@ pub mod words;
 #[cfg(target_arch = "wasm32")]
 mod detail;
 #[cfg(target_arch = "wasm32")]
+pub(crate) mod dialog;
+#[cfg(target_arch = "wasm32")]
 mod gate;
 #[cfg(target_arch = "wasm32")]
 mod list;

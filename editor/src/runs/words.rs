@@ -110,8 +110,11 @@ pub fn skip_reason(reason: SkipReason) -> &'static str {
 pub fn permission_mode(mode: PermissionMode) -> (&'static str, &'static str) {
     match mode {
         PermissionMode::AskForApproval => ("Ask for approval", "Asks before every step that does more than read."),
-        PermissionMode::ApproveForMe => ("Approve for me", "Asks only before what is risky: every command counts."),
-        PermissionMode::FullAccess => ("Full access", "Asks only where a node says so."),
+        PermissionMode::ApproveForMe => (
+            "Approve for me",
+            "Asks before a step that reaches outside, and before a command: all of them count as risky for now.",
+        ),
+        PermissionMode::FullAccess => ("Full access", "Asks nothing, not even where a node says to ask."),
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) mod chip;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod choice;
 #[cfg(target_arch = "wasm32")]
+pub(crate) mod copy;
+#[cfg(target_arch = "wasm32")]
 pub(crate) mod dialog;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod drawer;
