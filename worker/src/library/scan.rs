@@ -88,18 +88,9 @@ impl Scan {
             }
         };
         let mut difference = Difference { refused: Some(names.refused), ..Difference::default() };
-        let changed = names.ids.iter().filter(|id| self.may_have_changed(directory, id)).collect();
-        for (id, found) in read_all(directory, changed, flows, rules) {
-            match found {
-                Some((entry, marks)) => {
-                    self.files.insert(id, marks);
-                    difference.changed.push(Arc::new(entry));
-                }
-                None => {
-                    self.files.remove(&id);
-                    difference.removed.push(id);
-                }
-            }
+        let changed: Vec<_> = names.ids.iter().filter(|id| self.may_have_changed(directory, id)).collect();
+        for (id, found) in read_all(directory, &changed, flows, rules) {
+            self.note(id, found, &mut difference);
         }
         let gone: Vec<FlowId> = self.files.keys().filter(|id| !names.ids.contains(*id)).cloned().collect();
         for id in gone {
@@ -113,17 +104,18 @@ impl Scan {
     /// Looks at one flow, whatever its marks say.
     pub(super) fn look_at(&mut self, directory: &Path, id: &FlowId, flows: &Flows, rules: &Rules) {
         let mut difference = Difference::default();
-        match read_one(directory, id, flows, rules) {
-            Some((entry, marks)) => {
-                self.files.insert(id.clone(), marks);
-                difference.changed.push(Arc::new(entry));
-            }
-            None => {
-                self.files.remove(id);
-                difference.removed.push(id.clone());
-            }
-        }
+        self.note(id.clone(), read_one(directory, id, flows, rules), &mut difference);
         flows.take_in(difference);
+    }
+
+    fn note(&mut self, id: FlowId, found: Found, difference: &mut Difference) {
+        if let Some((entry, marks)) = found {
+            self.files.insert(id, marks);
+            difference.changed.push(Arc::new(entry));
+        } else {
+            self.files.remove(&id);
+            difference.removed.push(id);
+        }
     }
 
     fn may_have_changed(&self, directory: &Path, id: &FlowId) -> bool {
@@ -164,7 +156,7 @@ fn names(directory: &Path) -> io::Result<Names> {
 type Found = Option<(Entry, Marks)>;
 
 /// Reads and checks these files, on several threads when there are many.
-fn read_all(directory: &Path, ids: Vec<&FlowId>, flows: &Flows, rules: &Rules) -> Vec<(FlowId, Found)> {
+fn read_all(directory: &Path, ids: &[&FlowId], flows: &Flows, rules: &Rules) -> Vec<(FlowId, Found)> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = processors.min(ids.len().div_ceil(FILES_A_THREAD)).max(1);
     let each = ids.len().div_ceil(threads).max(1);

@@ -69,27 +69,24 @@ pub(super) fn page(transaction: &ReadTransaction, query: &RunQuery) -> Result<Ru
         Ok(Go::On)
     };
 
-    match &query.flow {
-        Some(flow) => {
-            let Some(by_flow) = tables::readable(transaction, FLOW_RUNS)? else { return Ok(page) };
-            let first = keys::flow_run_key(flow, &[0; 16]);
-            let end = keys::flow_run_key(flow, &before.unwrap_or([255; 16]));
-            for entry in by_flow.range::<&[u8]>(first.as_slice()..end.as_slice())?.rev() {
-                let (key, _) = entry?;
-                let (_, run) = keys::flow_and_run(key.value())?;
-                let Some(text) = texts.get(&run)? else { continue };
-                if let Go::Stop = take(&run, text.value())? {
-                    break;
-                }
+    if let Some(flow) = &query.flow {
+        let Some(by_flow) = tables::readable(transaction, FLOW_RUNS)? else { return Ok(page) };
+        let first = keys::flow_run_key(flow, &[0; 16]);
+        let end = keys::flow_run_key(flow, &before.unwrap_or([255; 16]));
+        for entry in by_flow.range::<&[u8]>(first.as_slice()..end.as_slice())?.rev() {
+            let (key, _) = entry?;
+            let (_, run) = keys::flow_and_run(key.value())?;
+            let Some(text) = texts.get(&run)? else { continue };
+            if let Go::Stop = take(&run, text.value())? {
+                break;
             }
         }
-        None => {
-            let end = before.unwrap_or([255; 16]);
-            for entry in texts.range::<&[u8; 16]>(..&end)?.rev() {
-                let (key, text) = entry?;
-                if let Go::Stop = take(key.value(), text.value())? {
-                    break;
-                }
+    } else {
+        let end = before.unwrap_or([255; 16]);
+        for entry in texts.range::<&[u8; 16]>(..&end)?.rev() {
+            let (key, text) = entry?;
+            if let Go::Stop = take(key.value(), text.value())? {
+                break;
             }
         }
     }

@@ -107,7 +107,7 @@ impl FaultyDisk {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            if random % 2 == 0 {
+            if random.is_multiple_of(2) {
                 write.onto(&mut bytes);
             }
         }

@@ -11,8 +11,8 @@ async fn some_history(home: &Home) -> Store {
         let row = RunRow {
             flow_id: match n % 3 {
                 0 => None,
-                1 => flow("report"),
-                _ => flow("report-2"),
+                1 => Some(flow("report")),
+                _ => Some(flow("report-2")),
             },
             owner: if n % 5 == 0 { "ada" } else { "local" }.to_owned(),
             status: if ended { RunStatus::Failed } else { RunStatus::Queued },
@@ -55,13 +55,14 @@ async fn every_filter_narrows_alone_and_together() {
     let all = RunQuery { limit: 100, ..RunQuery::default() };
     let status = RunQuery { status: Some(RunStatus::Failed), ..all.clone() };
     assert_eq!(numbers(&store, &status), vec![20, 16, 12, 8, 4]);
-    let flowing = RunQuery { flow: flow("report"), ..all.clone() };
+    let flowing = RunQuery { flow: Some(flow("report")), ..all.clone() };
     assert_eq!(numbers(&store, &flowing), vec![19, 16, 13, 10, 7, 4, 1]);
     let owned = RunQuery { owner: Some(Owner("ada".to_owned())), ..all.clone() };
     assert_eq!(numbers(&store, &owned), vec![20, 15, 10, 5]);
     let caused = RunQuery { cause: Some(Cause::Webhook), ..all.clone() };
     assert_eq!(numbers(&store, &caused), (1..=10).rev().map(|n| n * 2).collect::<Vec<_>>());
-    let together = RunQuery { flow: flow("report"), status: Some(RunStatus::Failed), before: Some(run(16)), ..all };
+    let together =
+        RunQuery { flow: Some(flow("report")), status: Some(RunStatus::Failed), before: Some(run(16)), ..all };
     assert_eq!(numbers(&store, &together), vec![4]);
 }
 
@@ -81,10 +82,10 @@ async fn a_search_finds_goal_summary_and_error_in_any_case() {
 async fn the_row_its_search_text_and_the_indexes_follow_a_run_to_its_end() {
     let home = Home::new();
     let store = home.open();
-    let report = flow("report");
+    let report = Some(flow("report"));
     let queued = RunRow { flow_id: report.clone(), ..row(1) };
     store.append(run(1), vec![created(1)], queued.clone()).await.unwrap();
-    store.append(run(2), vec![created(2)], RunRow { flow_id: flow("other"), ..row(2) }).await.unwrap();
+    store.append(run(2), vec![created(2)], RunRow { flow_id: Some(flow("other")), ..row(2) }).await.unwrap();
     assert_eq!(store.unfinished().unwrap(), vec![run(1), run(2)]);
 
     let done = RunRow { status: RunStatus::Completed, summary: Some("All well".to_owned()), ..queued };

@@ -77,7 +77,7 @@ async fn closing_commits_what_waits_and_refuses_what_comes_after() {
 async fn only_an_ended_run_is_deleted_and_nothing_of_it_stays() {
     let home = Home::new();
     let store = home.open();
-    let flow = flow("report");
+    let flow = Some(flow("report"));
     store.append(run(1), vec![created(1)], RunRow { flow_id: flow.clone(), ..row(1) }).await.unwrap();
     assert_eq!(store.delete_run(run(1)).await, Err(StoreError::NotEnded { run: run(1) }));
 

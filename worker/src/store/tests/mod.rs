@@ -87,6 +87,6 @@ fn event(seq: u64) -> Recorded {
     Recorded { seq: Seq(seq), ts: Timestamp(i64::try_from(seq).unwrap()), event }
 }
 
-fn flow(id: &str) -> Option<FlowId> {
-    Some(id.parse().unwrap())
+fn flow(id: &str) -> FlowId {
+    id.parse().unwrap()
 }
