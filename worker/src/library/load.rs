@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
+use weir_shared::check::{CheckedText, Surroundings, check_text};
 use weir_shared::finding::{Code, Finding};
 use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Revision, Timestamp};
 use weir_shared::limits::{FLOW_FILE_BYTES, Limits};
 use weir_shared::plan::Plan;
-use weir_shared::read::read;
 use weir_shared::tool::Catalog;
 
 /// How a flow file's name ends.
@@ -46,6 +46,12 @@ pub(crate) struct Entry {
 pub(super) struct Rules {
     pub(super) catalog: Arc<Catalog>,
     pub(super) limits: Limits,
+}
+
+impl Rules {
+    fn check(&self, text: &[u8]) -> CheckedText {
+        check_text(text, &Surroundings { catalog: &self.catalog, limits: &self.limits, secrets: None })
+    }
 }
 
 /// A file as it is on disk.
@@ -128,36 +134,22 @@ pub(super) fn stays_inside(directory: &Path, link: &Path) -> bool {
 pub(super) fn entry(id: &FlowId, on_disk: OnDisk, before: Option<&Entry>, rules: &Rules) -> Entry {
     let revision = on_disk.revision();
     let updated_at = on_disk.updated_at();
-    let unread = |finding| Judged { flow: None, findings: vec![finding], plan: None };
-    let (judged, text) = match on_disk.content {
+    let unread = |finding| CheckedText { flow: None, findings: vec![finding], plan: None, canonical: None };
+    let (checked, text) = match on_disk.content {
         Content::Bytes(bytes) => {
-            let judged = judge(&bytes, rules);
-            let text = judged.flow.is_none().then(|| String::from_utf8_lossy(&bytes).into_owned());
-            (judged, text)
+            let checked = rules.check(&bytes);
+            let text = checked.flow.is_none().then(|| String::from_utf8_lossy(&bytes).into_owned());
+            (checked, text)
         }
         Content::TooLarge => (unread(too_large(on_disk.metadata.len())), None),
         Content::NotRead(reason) => (unread(not_read(&reason)), None),
     };
-    let (flow, flow_revision) = match judged.flow {
+    let (flow, flow_revision) = match checked.flow {
         Some(flow) => (Some(Arc::new(flow)), Some(revision.clone())),
         None => (before.and_then(|before| before.flow.clone()), before.and_then(|before| before.flow_revision.clone())),
     };
-    let plan = judged.plan.map(Arc::new);
-    Entry { id: id.clone(), revision, text, flow, flow_revision, findings: judged.findings, plan, updated_at }
-}
-
-/// What a text is worth.
-struct Judged {
-    flow: Option<Flow>,
-    findings: Vec<Finding>,
-    plan: Option<Plan>,
-}
-
-/// Reads and checks a text.
-fn judge(bytes: &[u8], rules: &Rules) -> Judged {
-    let _ = (&rules.catalog, rules.limits);
-    let reading = read(bytes);
-    Judged { flow: reading.flow, findings: reading.findings, plan: None }
+    let plan = checked.plan.map(Arc::new);
+    Entry { id: id.clone(), revision, text, flow, flow_revision, findings: checked.findings, plan, updated_at }
 }
 
 fn too_large(bytes: u64) -> Finding {
@@ -167,11 +159,6 @@ fn too_large(bytes: u64) -> Finding {
 
 fn not_read(reason: &str) -> Finding {
     Finding::new(Code::UnreadableFile, json!({ "reason": "not_read", "detail": reason }))
-}
-
-/// The finding of a file whose name gives no flow id.
-pub(super) fn bad_id(stem: &str) -> Finding {
-    Finding::new(Code::BadFlowId, json!({ "id": stem }))
 }
 
 /// The file of a flow.

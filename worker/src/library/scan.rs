@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use weir_shared::check::bad_flow_id;
 use weir_shared::ids::FlowId;
 
 use super::catalog::{Difference, Flows, Refused};
@@ -146,7 +147,7 @@ fn names(directory: &Path) -> io::Result<Names> {
         let Some(stem) = load::stem(&name) else { continue };
         match stem.parse() {
             Ok(id) => drop(names.ids.insert(id)),
-            Err(_) => names.refused.push(Refused { name: name.clone().into_owned(), finding: load::bad_id(stem) }),
+            Err(_) => names.refused.push(Refused { name: name.clone().into_owned(), finding: bad_flow_id(stem) }),
         }
     }
     names.refused.sort_by(|a, b| a.name.cmp(&b.name));

@@ -26,6 +26,7 @@ fn every_flow_is_loaded_and_what_editors_leave_behind_is_not() {
     assert_eq!(list[0].revision, Revision::of(text("First").as_bytes()));
     assert_eq!(list[0].flow_revision.as_ref(), Some(&list[0].revision));
     assert_eq!(list[0].text, None);
+    assert!(list[0].plan.is_some());
     assert!(library.refused().is_empty());
 }
 
@@ -79,6 +80,16 @@ fn a_file_past_the_limit_is_refused_and_not_cut() {
     assert_eq!(codes(&large), [Code::UnreadableFile]);
     assert!(large.findings[0].message.contains("too large"), "{}", large.findings[0].message);
     assert_eq!(large.flow, None);
+}
+
+#[test]
+fn a_flow_with_an_error_is_shown_and_has_no_plan() {
+    let home = Home::new();
+    home.write("a", r#"{"format":1,"name":"A","nodes":[{"id":"x","tool":"no_such_tool"}],"edges":[]}"#);
+    let entry = home.open().get(&id("a")).unwrap();
+    assert_eq!(codes(&entry), [Code::UnavailableTool]);
+    assert_eq!((name_of(&entry), &entry.text, &entry.plan), ("A", &None, &None));
+    assert_eq!(entry.flow_revision.as_ref(), Some(&entry.revision));
 }
 
 #[test]

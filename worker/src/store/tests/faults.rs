@@ -13,21 +13,12 @@ fn open(disk: &FaultyDisk) -> Store {
 }
 
 /// Appends of the story: run `n` is made with three events, then gets two more.
-const STORY: [(u32, &[u64]); 8] = [
-    (1, &[1, 2, 3]),
-    (1, &[4, 5]),
-    (2, &[1, 2, 3]),
-    (2, &[4, 5]),
-    (3, &[1, 2, 3]),
-    (3, &[4, 5]),
-    (4, &[1, 2, 3]),
-    (4, &[4, 5]),
-];
+const STORY: [(u32, &[u64]); 4] = [(1, &[1, 2, 3]), (1, &[4, 5]), (2, &[1, 2, 3]), (2, &[4, 5])];
 
 async fn tell(store: &Store, (n, seqs): (u32, &[u64])) -> Result<(), StoreError> {
-    // Large enough that the file has to grow during the story.
+    // Several pages, so that a commit is many writes.
     let events = seqs.iter().map(|seq| Recorded {
-        event: Event::Complete { summary: "x".repeat(40_000), result: Arc::new(json!(seq)) },
+        event: Event::Complete { summary: "x".repeat(6_000), result: Arc::new(json!(seq)) },
         ..event(*seq)
     });
     let status = if seqs.contains(&5) { RunStatus::Completed } else { RunStatus::Executing };
@@ -84,11 +75,11 @@ async fn meet_everywhere(fault: Fault, lasting: Lasting) {
         // While the disk is as it is, everything acknowledged can be read, and writing says the same again.
         check(&store, acknowledged, &what);
         if lasting == Lasting::UntilMended {
-            assert!(tell(&store, (9, &[1])).await.is_err(), "{what}");
+            assert!(tell(&store, (9, &[1, 2, 3])).await.is_err(), "{what}");
             check(&store, acknowledged, &what);
         }
         // Power is lost now: on another disk, for the story goes on here too.
-        for seed in 0..4 {
+        for seed in 0..2 {
             let what = format!("{what}, power lost {seed}");
             check(&open(&disk.after_power_loss(seed)), acknowledged, &what);
         }

@@ -1,10 +1,11 @@
 use std::os::unix::fs::PermissionsExt;
 
 use redb::ReadableDatabase;
+use weir_shared::run::state::RunStatus;
 
 use super::*;
 use crate::store::tables::META;
-use crate::store::{OpenError, StoreError};
+use crate::store::{OpenError, RunQuery, StoreError};
 
 #[tokio::test]
 async fn the_worker_keeps_its_name_and_the_file_is_its_owners_alone() {
@@ -41,6 +42,27 @@ async fn a_store_of_a_newer_format_is_refused_and_left_alone() {
     assert!(matches!(error, OpenError::Newer { found: 7, known: 1, .. }), "{error}");
     assert_eq!(std::fs::read(home.path()).unwrap(), before);
     assert!(redb::Database::open(home.path()).unwrap().begin_read().is_ok());
+}
+
+/// The sample was written by the first version of this format; what it holds is told in `tests/old_formats/README.md`.
+#[tokio::test]
+async fn a_store_of_format_1_opens_with_all_it_holds() {
+    let home = Home::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/old_formats/store-1.redb");
+    std::fs::copy(sample, home.path()).unwrap();
+    let store = home.open();
+    assert_eq!(store.worker_id().as_str(), "01890a5d-ac96-774b-bcce-b302099a8057");
+    let ended = RunRow { flow_id: Some(flow("report")), status: RunStatus::Failed, ..row(1) };
+    let ended = RunRow { error: Some("exit code 2: no such file".to_owned()), ..ended };
+    assert_eq!(store.run(&run(1)).unwrap(), Some(ended));
+    assert_eq!(store.events(&run(1), Seq(0), 10).unwrap(), vec![created(1), event(2)]);
+    assert_eq!(store.events(&run(2), Seq(0), 10).unwrap(), vec![created(2)]);
+    assert_eq!(store.unfinished().unwrap(), vec![run(2)]);
+    assert_eq!(store.last_runs().unwrap()["report"].run_id, run(1));
+    let search = RunQuery { q: Some("NO SUCH".to_owned()), status: Some(RunStatus::Failed), ..RunQuery::default() };
+    assert_eq!(store.runs(&search).unwrap().runs.len(), 1);
+    assert_eq!(store.session(&[7; 32], Timestamp(0)).unwrap().map(|session| session.scope).as_deref(), Some("run"));
+    store.append(run(2), vec![event(2)], row(2)).await.unwrap();
 }
 
 #[tokio::test]
