@@ -57,9 +57,9 @@ mod tests {
 
     use super::*;
 
-    fn bound(schema: Value, given: Value) -> Result<Value, Vec<String>> {
+    fn bound(schema: &Value, given: &Value) -> Result<Value, Vec<String>> {
         let given = given.as_object().cloned().unwrap_or_default();
-        match bind(Some(&schema), &given) {
+        match bind(Some(schema), &given) {
             Ok(inputs) => Ok(Value::Object(inputs)),
             Err(faults) => Err(faults.iter().map(|it| format!("{} {}", it.path, it.code)).collect()),
         }
@@ -77,10 +77,10 @@ mod tests {
             "$defs": { "mail": { "type": "object", "properties": { "to": { "type": "string", "default": "team" } } } },
         });
         assert_eq!(
-            bound(schema.clone(), json!({ "mail": {}, "rows": [{}, { "n": 2 }] })),
+            bound(&schema, &json!({ "mail": {}, "rows": [{}, { "n": 2 }] })),
             Ok(json!({ "mail": { "to": "team" }, "rows": [{ "n": 1 }, { "n": 2 }], "day": "2026-11-30" }))
         );
-        assert_eq!(bound(schema, json!({})), Err(vec!["inputs.mail required".to_owned()]));
+        assert_eq!(bound(&schema, &json!({})), Err(vec!["inputs.mail required".to_owned()]));
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
             "additionalProperties": false,
         });
         assert_eq!(
-            bound(schema, json!({ "b": 4, "c": "y", "d": 1 })),
+            bound(&schema, &json!({ "b": 4, "c": "y", "d": 1 })),
             Err(vec![
                 "inputs.a required".to_owned(),
                 "inputs.b maximum".to_owned(),

@@ -5,6 +5,7 @@
 //! from branches one `runWhen` for each source, and `node.<id>` in a text becomes `steps.N`, byte for byte otherwise.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
@@ -133,7 +134,7 @@ fn rewrite_text(text: &str, syntax: Syntax, indices: &HashMap<&str, StepIndex>) 
         let index = indices.get(id.as_str())?;
         let at = range.start + text[range.clone()].find(&root)?;
         out.push_str(&text[copied..at]);
-        out.push_str(&format!("steps.{index}"));
+        let _ = write!(out, "steps.{index}");
         copied = at + root.len();
     }
     (copied > 0).then(|| out + &text[copied..])

@@ -60,13 +60,13 @@ fn place(found: Found, spans: &Spans, node_ids: &[String]) -> Finding {
         At::Byte(byte) => Some(spans.position(byte)),
     };
     let steps: Vec<String> = found.pointer.steps().collect();
-    let node = match steps.as_slice() {
-        [nodes, index, ..] if nodes == "nodes" => index.parse().ok().and_then(|index: usize| node_ids.get(index)),
-        _ => None,
-    };
-    let field = match &node {
-        Some(_) => path_of(steps.into_iter().skip(2)),
-        None => path_of(steps),
+    let (node, field) = match steps.as_slice() {
+        [nodes, index, rest @ ..] if nodes == "nodes" => {
+            let node = index.parse().ok().and_then(|index: usize| node_ids.get(index));
+            (node, path_of(if node.is_some() { rest } else { &steps }.iter().cloned()))
+        }
+        [pins, id, ..] if pins == "pins" => (node_ids.iter().find(|known| *known == id), path_of(steps)),
+        _ => (None, path_of(steps)),
     };
     let mut finding = Finding::new(found.code, found.params);
     finding.node_id = node.cloned();

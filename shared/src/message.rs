@@ -96,6 +96,7 @@ pub fn words(code: Code, params: &Map<String, Value>) -> Words {
 
 type Pair = (String, Option<String>);
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands beside hints that may be absent")]
 fn hint(text: impl Into<String>) -> Option<String> {
     Some(text.into())
 }
@@ -112,6 +113,7 @@ fn reading(code: Code, p: &Params<'_>) -> Pair {
             "not_read" => {
                 (format!("the file is not read: {}", p.text("detail")), hint("Put the file itself into the directory."))
             }
+            "name" => (format!("`{}`: {}", p.text("path"), p.text("detail")), None),
             "too_deep" => (p.text("detail"), hint("Flatten the value.")),
             "missing_key" => (
                 format!("`{}` is missing: {} is required here", p.text("path"), p.text("expected")),
@@ -224,7 +226,7 @@ fn graph(code: Code, p: &Params<'_>) -> Pair {
     match code {
         Code::DanglingEdge => (
             format!(
-                "the edge from `{}` to `{}` ends at no node of the flow: {}",
+                "the edge from `{}` to `{}` has an end that is no node of the flow: {}",
                 p.text("source"),
                 p.text("target"),
                 p.text("missing")
@@ -315,7 +317,7 @@ fn flow(code: Code, p: &Params<'_>) -> Pair {
             hint("Write JSON Schema (2020-12) with `\"type\": \"object\"` at its root and references to `#/…` only."),
         ),
         Code::BadSchedule => (
-            format!("the schedule {} is not right: {}", p.text("schedule"), p.text("problem")),
+            format!("the schedule `{}` is not right: {}", p.text("schedule"), p.text("problem")),
             hint(p.text("instead")),
         ),
         Code::BadConcurrency => (

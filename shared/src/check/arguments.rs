@@ -1,6 +1,6 @@
 //! Arguments against the schema of their tool; a template counts as what it can yield.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::ground::Ground;
 use super::yields::{reference_yields, template_yields};
@@ -23,7 +23,7 @@ pub(super) fn arguments(ground: &Ground<'_>) -> Vec<Found> {
 }
 
 fn of_node(ground: &Ground<'_>, node: &Node, tool: &ToolDeclaration, at: &Pointer) -> Vec<Found> {
-    let args = Value::Object(node.args.clone().unwrap_or_else(Map::new));
+    let args = Value::Object(node.args.clone().unwrap_or_default());
     let written = Written { ground, tool };
     violations(&tool.input_schema, &args, &written)
         .into_iter()

@@ -19,8 +19,9 @@ pub(super) fn order(ground: &Ground<'_>) -> Vec<Found> {
             Found::new(Code::Cycle, &node_pointer(cycle[0]), json!({ "nodes": nodes }))
         })
         .collect();
+    let is_doubled = |at: usize| ground.positions.get(id(at)) != Some(&at);
     let roots: Vec<&str> =
-        graph.before.iter().enumerate().filter(|(_, before)| before.is_empty()).map(|(at, _)| id(at)).collect();
+        (0..graph.before.len()).filter(|at| graph.before[*at].is_empty() && !is_doubled(*at)).map(id).collect();
     if roots.len() > 1 {
         found.push(Found::new(Code::Disconnected, &Pointer::root().key("nodes"), json!({ "roots": roots })));
     }

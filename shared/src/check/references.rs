@@ -50,7 +50,7 @@ fn template(ground: &Ground<'_>, template: &Template<'_>, pointer: &Pointer, fou
                 }
             }
             Content::Fault(TemplateFault::Malformed { reason }) => {
-                add(Code::MalformedReference, json!({ "reference": short(written), "place": place, "reason": reason }))
+                add(Code::MalformedReference, json!({ "reference": short(written), "place": place, "reason": reason }));
             }
             Content::Fault(TemplateFault::Expression { kind, is_raw_shell }) => {
                 let kind = match kind {

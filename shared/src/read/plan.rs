@@ -44,12 +44,12 @@ pub fn read_plan(bytes: &[u8]) -> Result<Plan, Vec<Fault>> {
     });
     match plan {
         Some(plan) if found.is_empty() => Ok(plan),
-        _ => Err(locate(found, &spans, &[]).into_iter().map(as_fault).collect()),
+        _ => Err(locate(found, &spans, &[]).iter().map(as_fault).collect()),
     }
 }
 
 /// A finding of the reader as a fault: for a plan its path says where.
-fn as_fault(finding: Finding) -> Fault {
+fn as_fault(finding: &Finding) -> Fault {
     let path = finding.params.get("path").and_then(Value::as_str).or(finding.field.as_deref()).unwrap_or_default();
     let code = match finding.code {
         Code::UnreadableFile => finding.params.get("reason").and_then(Value::as_str).unwrap_or("shape"),
@@ -125,9 +125,7 @@ fn name<T>(
     };
     parse(text)
         .map_err(|error| {
-            let params = json!({
-                "reason": "shape", "path": pointer.to_path(), "expected": "a name", "found": "this", "detail": error,
-            });
+            let params = json!({ "reason": "name", "path": pointer.to_path(), "detail": error });
             walk.found.push(Found::new(Code::UnreadableFile, pointer, params));
         })
         .ok()
@@ -137,12 +135,12 @@ fn run_when(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Run
     let fields = walk.closed(located, pointer, RUN_WHEN)?;
     let step = walk.required(&fields, "step", "the index of a step").and_then(|(it, at)| step_index(walk, it, &at));
     let equals = walk.text(&fields, "equals");
-    let ports = walk.list(fields.get("in"), |walk, located, pointer| match &located.value {
-        Tree::Text(port) => port.clone(),
-        _ => {
-            walk.wrong_shape(located, pointer, "a text");
-            String::new()
+    let ports = walk.list(fields.get("in"), |walk, located, pointer| {
+        if let Tree::Text(port) = &located.value {
+            return port.clone();
         }
+        walk.wrong_shape(located, pointer, "a text");
+        String::new()
     });
     let ports = match (ports, equals) {
         (Some(ports), None) => ports,

@@ -45,9 +45,12 @@ impl<'t> Fields<'t> {
 impl Walk {
     /// Reports a value of the wrong shape.
     pub(super) fn wrong_shape(&mut self, located: &Located, pointer: &Pointer, expected: &str) {
-        let params = json!({
-            "reason": "shape", "path": pointer.to_path(), "expected": expected, "found": located.kind(),
-        });
+        let found = match &located.value {
+            // Where one of a few words is expected, the word that stands there says more than its type.
+            Tree::Text(word) if expected.starts_with('"') && word.len() <= 40 => format!("\"{word}\""),
+            _ => located.kind().to_owned(),
+        };
+        let params = json!({ "reason": "shape", "path": pointer.to_path(), "expected": expected, "found": found });
         self.found.push(Found::new(Code::UnreadableFile, pointer, params).at(At::Byte(located.at)));
     }
 

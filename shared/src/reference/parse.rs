@@ -268,10 +268,9 @@ fn closing_braces(text: &str) -> Option<usize> {
             (Some(_), _) if escaped => escaped = false,
             (Some(_), b'\\') => escaped = true,
             (Some(open), _) if byte == open => quote = None,
-            (Some(_), _) => {}
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'}') if text[at..].starts_with("}}") => return Some(at),
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     text.find("}}")
@@ -287,20 +286,23 @@ fn quoted_literal(inside: &str) -> Option<&str> {
 /// `{% raw %}…{% endraw %}` stands for what it holds; any other statement is more than this version reads.
 fn statement(text: &str, start: usize) -> Piece<'_> {
     let opening = closed_by(text, start, "%}", ExpressionKind::Statement);
-    let inside = text[start..opening.range.end].trim_start_matches("{%").trim_end_matches("%}").trim();
-    if inside != "raw" {
+    if keyword(&text[opening.range.clone()]) != Some("raw") {
         return opening;
     }
     let body = opening.range.end;
-    let mut from = body;
-    while let Some(offset) = text[from..].find("{%") {
-        let closing = closed_by(text, from + offset, "%}", ExpressionKind::Statement).range;
-        if text[closing.clone()].trim_start_matches("{%").trim_end_matches("%}").trim() == "endraw" {
-            return Piece { range: start..closing.end, content: Content::Text(&text[body..closing.start]) };
-        }
-        from = closing.end;
+    let end = text[body..].match_indices("{%").map(|(offset, _)| body + offset).find_map(|at| {
+        let range = closed_by(text, at, "%}", ExpressionKind::Statement).range;
+        (keyword(&text[range.clone()]) == Some("endraw")).then_some(range)
+    });
+    match end {
+        Some(end) => Piece { range: start..end.end, content: Content::Text(&text[body..end.start]) },
+        None => malformed(start..body, "the raw block is never closed by {% endraw %}"),
     }
-    malformed(start..body, "the raw block is never closed by {% endraw %}")
+}
+
+/// The inside of `{% … %}`.
+fn keyword(statement: &str) -> Option<&str> {
+    statement.strip_prefix("{%")?.strip_suffix("%}").map(str::trim)
 }
 
 /// From `start` to the closing mark, or only the opening when there is none.

@@ -157,14 +157,13 @@ impl<'a> Resolver<'a> {
                         continue;
                     }
                     let known = names.iter().find(|(known, _)| *known == reference).map(|(_, name)| name.clone());
-                    let name = match known {
-                        Some(name) => name,
-                        None => {
-                            let name = format!("WEIR_{}", environment.len() + 1);
-                            environment.push((name.clone(), fit_for_environment(reference, &name, value)?));
-                            names.push((reference, name.clone()));
-                            name
-                        }
+                    let name = if let Some(name) = known {
+                        name
+                    } else {
+                        let name = format!("WEIR_{}", environment.len() + 1);
+                        environment.push((name.clone(), fit_for_environment(reference, &name, value)?));
+                        names.push((reference, name.clone()));
+                        name
                     };
                     call.push_str(&place.expansion(&name));
                 }
@@ -209,9 +208,8 @@ impl<'a> Resolver<'a> {
     fn input(&self, reference: &Reference) -> Result<&'a Value, Unresolved> {
         let missing = |what: String| failed(format!("`{{{{{reference}}}}}` cannot be resolved: {what}"));
         let inputs = self.values.inputs();
-        let (name, rest) = match reference.path.split_first() {
-            Some((Segment::Key(name) | Segment::Number(name), rest)) => (name, rest),
-            None => return Err(missing("it names no input".to_owned())),
+        let Some((Segment::Key(name) | Segment::Number(name), rest)) = reference.path.split_first() else {
+            return Err(missing("it names no input".to_owned()));
         };
         let value = inputs.get(name).ok_or_else(|| {
             let given: Vec<&str> = inputs.keys().map(String::as_str).collect();

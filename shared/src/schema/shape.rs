@@ -49,14 +49,6 @@ impl Check<'_> {
 
     fn keyword(&mut self, keyword: &str, value: &Value, at: &Pointer) {
         match keyword {
-            "type" => {
-                if Types::of_keyword(value).is_none_or(Types::is_none) {
-                    self.problem(
-                        at,
-                        "a type is one of null, boolean, integer, number, string, array, object, or a list of them",
-                    );
-                }
-            }
             "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
                 self.schemas_by_name(keyword, value, at);
             }
@@ -71,57 +63,16 @@ impl Check<'_> {
                 }
                 None => self.problem(at, format!("`{keyword}` is a list of at least one schema")),
             },
-            "required" => {
-                if !is_list_of_names(value) {
-                    self.problem(at, "`required` is a list of names");
-                }
-            }
-            "dependentRequired" => {
-                if !value.as_object().is_some_and(|lists| lists.values().all(is_list_of_names)) {
-                    self.problem(at, "`dependentRequired` holds lists of names");
-                }
-            }
-            "enum" => {
-                if value.as_array().is_none_or(Vec::is_empty) {
-                    self.problem(at, "`enum` is a list of at least one value");
-                }
-            }
             "pattern" => match value.as_str() {
                 Some(pattern) => self.pattern(pattern, at),
                 None => self.problem(at, "a pattern is a text"),
             },
-            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
-            | "maxContains" => {
-                if value.as_u64().is_none() {
-                    self.problem(at, format!("`{keyword}` is a whole number from 0"));
-                }
-            }
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                if !value.is_number() {
-                    self.problem(at, format!("`{keyword}` is a number"));
-                }
-            }
-            "multipleOf" => {
-                if value.as_f64().is_none_or(|step| step <= 0.0) {
-                    self.problem(at, "`multipleOf` is a number above 0");
-                }
-            }
-            "uniqueItems" => {
-                if !value.is_boolean() {
-                    self.problem(at, "`uniqueItems` is true or false");
-                }
-            }
-            "format" | "title" | "description" => {
-                if !value.is_string() {
-                    self.problem(at, format!("`{keyword}` is a text"));
-                }
-            }
             "$ref" => self.reference(value, at),
-            unsupported if UNSUPPORTED.contains(&unsupported) => {
-                self.problem(at, format!("`{keyword}` is not supported"));
+            _ => {
+                if let Some(problem) = plain_keyword_problem(keyword, value) {
+                    self.problem(at, problem);
+                }
             }
-            // Annotations, `x-` keys, and words of the author's own, which the standard lets pass.
-            _ => {}
         }
     }
 
@@ -149,16 +100,16 @@ impl Check<'_> {
             self.problem(at, "a reference is a text");
             return;
         };
-        if !(target == "#" || target.starts_with("#/")) {
+        if target != "#" && !target.starts_with("#/") {
             self.problem(at, format!("`{target}` leads out of the file: references go to #/… only"));
-        } else {
-            match target_of(self.root, target) {
-                None => self.problem(at, format!("`{target}` leads nowhere")),
-                Some(found) if resolve(self.root, found).get("$ref").is_some() => {
-                    self.problem(at, format!("`{target}` leads back to itself"));
-                }
-                Some(_) => {}
+            return;
+        }
+        match target_of(self.root, target) {
+            None => self.problem(at, format!("`{target}` leads nowhere")),
+            Some(found) if resolve(self.root, found).get("$ref").is_some() => {
+                self.problem(at, format!("`{target}` leads back to itself"));
             }
+            Some(_) => {}
         }
     }
 
@@ -178,6 +129,36 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// What is wrong with a keyword that holds no schema.
+fn plain_keyword_problem(keyword: &str, value: &Value) -> Option<String> {
+    let (is_right, rule) = match keyword {
+        "type" => (
+            Types::of_keyword(value).is_some_and(|types| !types.is_none()),
+            "a type is one of null, boolean, integer, number, string, array, object, or a list of them".to_owned(),
+        ),
+        "required" => (is_list_of_names(value), "`required` is a list of names".to_owned()),
+        "dependentRequired" => (
+            value.as_object().is_some_and(|lists| lists.values().all(is_list_of_names)),
+            "`dependentRequired` holds lists of names".to_owned(),
+        ),
+        "enum" => (
+            value.as_array().is_some_and(|options| !options.is_empty()),
+            "`enum` is a list of at least one value".to_owned(),
+        ),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
+        | "maxContains" => (value.as_u64().is_some(), format!("`{keyword}` is a whole number from 0")),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+            (value.is_number(), format!("`{keyword}` is a number"))
+        }
+        "multipleOf" => (value.as_f64().is_some_and(|step| step > 0.0), "`multipleOf` is a number above 0".to_owned()),
+        "uniqueItems" => (value.is_boolean(), "`uniqueItems` is true or false".to_owned()),
+        "format" | "title" | "description" => (value.is_string(), format!("`{keyword}` is a text")),
+        // Anything else is an annotation, an `x-` key, or a word of the author's own, which the standard lets pass.
+        _ => (!UNSUPPORTED.contains(&keyword), format!("`{keyword}` is not supported")),
+    };
+    (!is_right).then_some(rule)
 }
 
 fn is_list_of_names(value: &Value) -> bool {
