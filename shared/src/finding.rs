@@ -91,7 +91,7 @@ codes! {
     BadSchedule = "bad_schedule", Error;
     /// Read and checked, and without effect in this version: `schedules`, `concurrency`.
     NotYetInForce = "not_yet_in_force", Info;
-    /// A run would need something this version does not do: more than one attempt, a pin, a secret.
+    /// A run would need something this version does not do: fill in a secret.
     NotYetSupported = "not_yet_supported", Warning;
 }
 
