@@ -42,6 +42,8 @@ struct Watching(Sender<Signal>);
 impl Library {
     /// Loads every flow of the directory, then watches it. The directory need not exist yet.
     pub(crate) fn open(directory: PathBuf, catalog: Arc<Catalog>, limits: Limits) -> Self {
+        // Events name their files from the root on.
+        let directory = std::path::absolute(&directory).unwrap_or(directory);
         let rules = Rules { catalog, limits };
         let scan = Mutex::new(Scan::default());
         let shared = Arc::new(Shared { directory, rules, flows: Flows::new(), scan });
