@@ -4,7 +4,8 @@
 use serde_json::Value;
 use weir_shared::tool::{NodeDisplay, OutputField, ToolDeclaration};
 
-use super::{delay, execute_command, flow_if, json_format};
+use super::files::{delete_file, edit_file, list_directory, make_directory, move_file, read_file, write_file};
+use super::{delay, execute_command, flow_if, flow_switch, json_format};
 
 /// Where built-in tools say they come from.
 const SOURCE: &str = "builtin";
@@ -14,21 +15,49 @@ const SOURCE: &str = "builtin";
 pub(super) enum Builtin {
     ExecuteCommand,
     FlowIf,
+    FlowSwitch,
     Delay,
     JsonFormat,
+    ReadFile,
+    ListDirectory,
+    WriteFile,
+    EditFile,
+    MakeDirectory,
+    MoveFile,
+    DeleteFile,
 }
 
 impl Builtin {
-    pub(super) const ALL: [Builtin; 4] =
-        [Builtin::ExecuteCommand, Builtin::FlowIf, Builtin::Delay, Builtin::JsonFormat];
+    pub(super) const ALL: [Builtin; 12] = [
+        Builtin::ExecuteCommand,
+        Builtin::FlowIf,
+        Builtin::FlowSwitch,
+        Builtin::Delay,
+        Builtin::JsonFormat,
+        Builtin::ReadFile,
+        Builtin::ListDirectory,
+        Builtin::WriteFile,
+        Builtin::EditFile,
+        Builtin::MakeDirectory,
+        Builtin::MoveFile,
+        Builtin::DeleteFile,
+    ];
 
     /// What the tool declares.
     pub(super) fn declaration(self) -> ToolDeclaration {
         declare(match self {
             Builtin::ExecuteCommand => execute_command::declaration(),
             Builtin::FlowIf => flow_if::declaration(),
+            Builtin::FlowSwitch => flow_switch::declaration(),
             Builtin::Delay => delay::declaration(),
             Builtin::JsonFormat => json_format::declaration(),
+            Builtin::ReadFile => read_file::declaration(),
+            Builtin::ListDirectory => list_directory::declaration(),
+            Builtin::WriteFile => write_file::declaration(),
+            Builtin::EditFile => edit_file::declaration(),
+            Builtin::MakeDirectory => make_directory::declaration(),
+            Builtin::MoveFile => move_file::declaration(),
+            Builtin::DeleteFile => delete_file::declaration(),
         })
     }
 }
@@ -108,8 +137,9 @@ mod tests {
                 assert!(output.title.is_some() && output.description.is_some(), "{name} → {}", output.name);
                 assert!(!output.examples.is_empty(), "{name} → {} has no example", output.name);
             }
-            for (port, branch) in tool.ports.iter().zip(["true", "false"]) {
-                assert_eq!(port, branch, "{name}");
+            if !tool.ports.is_empty() {
+                let branches = &tool.output_schema.as_ref().expect("an output schema")["properties"]["branch"]["enum"];
+                assert_eq!(serde_json::to_value(&tool.ports).expect("JSON"), *branches, "{name}");
             }
         }
     }

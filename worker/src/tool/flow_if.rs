@@ -1,12 +1,9 @@
 //! `flow_if`: compares two values and takes one of two branches.
-//!
-//! Both sides are numbers when both are numbers or texts that hold a JSON number (what a command prints is a text,
-//! often with a line end); else they are compared as text, or as values when both are lists or objects.
-
-use std::cmp::Ordering;
 
 use serde::Deserialize;
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
+
+use super::compare::{equal, order, text};
 
 #[derive(Debug, Deserialize)]
 struct Arguments {
@@ -139,23 +136,6 @@ fn holds(operator: Operator, left: &Value, right: &Value) -> Result<bool, String
     })
 }
 
-fn equal(left: &Value, right: &Value) -> bool {
-    if let (Some(left), Some(right)) = (number(left), number(right)) {
-        return compare(&left, &right).is_eq();
-    }
-    match (text(left), text(right)) {
-        (Ok(left), Ok(right)) => left == right,
-        _ => left == right,
-    }
-}
-
-fn order(left: &Value, right: &Value) -> Result<Ordering, String> {
-    match (number(left), number(right)) {
-        (Some(left), Some(right)) => Ok(compare(&left, &right)),
-        _ => Ok(text(left)?.cmp(&text(right)?)),
-    }
-}
-
 fn contains(left: &Value, right: &Value) -> Result<bool, String> {
     Ok(match left {
         Value::Array(elements) => elements.iter().any(|element| equal(element, right)),
@@ -171,35 +151,6 @@ fn is_empty(value: &Value) -> bool {
         Value::Array(elements) => elements.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// The number that a value is, or that its text holds.
-fn number(value: &Value) -> Option<Number> {
-    match value {
-        Value::Number(number) => Some(number.clone()),
-        Value::String(text) => serde_json::from_str(text).ok(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-fn compare(left: &Number, right: &Number) -> Ordering {
-    // Whole numbers are exact, however large.
-    if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
-        return left.cmp(&right);
-    }
-    let (left, right) = (left.as_f64().unwrap_or(f64::NAN), right.as_f64().unwrap_or(f64::NAN));
-    left.partial_cmp(&right).unwrap_or(Ordering::Equal)
-}
-
-fn text(value: &Value) -> Result<String, String> {
-    match value {
-        Value::Null => Ok(String::new()),
-        Value::Bool(truth) => Ok(truth.to_string()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::String(text) => Ok(text.clone()),
-        Value::Array(_) => Err("a list cannot be compared in this way".to_owned()),
-        Value::Object(_) => Err("an object cannot be compared in this way".to_owned()),
     }
 }
 

@@ -4,15 +4,19 @@
 //! - `toolbox`: the way in, [`Toolbox`]: finds a tool, checks what goes in and comes out, bounds it
 //! - `catalog`: the declarations of the built-in tools
 //! - `schema`: a tool's two schemas, compiled
-//! - one file a tool: `execute_command`, `flow_if`, `delay`, `json_format`
+//! - `files`: the tools that read and write files
+//! - one file a tool: `execute_command`, `flow_if`, `flow_switch` (both over `compare`), `delay`, `json_format`
 
 pub(crate) mod call;
 mod catalog;
+mod compare;
 mod delay;
 #[cfg(test)]
 pub(crate) mod desk;
 mod execute_command;
+mod files;
 mod flow_if;
+mod flow_switch;
 mod json_format;
 mod schema;
 mod toolbox;

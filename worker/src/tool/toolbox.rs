@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::future::Future;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,21 +17,24 @@ use weir_shared::tool::Catalog;
 
 use super::call::{StopReason, StopReceiver, ToolCall, ToolFailure, ToolOutcome};
 use super::catalog::Builtin;
+use super::files::{Roots, delete_file, edit_file, list_directory, make_directory, move_file, read_file, write_file};
 use super::schema::{ToolSchema, UnusableSchema};
-use super::{delay, execute_command, flow_if, json_format};
+use super::{delay, execute_command, flow_if, flow_switch, json_format};
 use crate::clock::Clock;
 use crate::process::{self, Supervisor};
 
 /// What the settings say about tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolSettings {
     /// Bytes of one stream of one attempt that the run's directory keeps (`output.maxBytes`).
     pub(crate) output_file_bytes: u64,
+    /// Absolute directories that the file tools may use beside the run's own (`files.roots`).
+    pub(crate) file_roots: Arc<[PathBuf]>,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { output_file_bytes: process::DEFAULT_FILE_BYTES }
+        Self { output_file_bytes: process::DEFAULT_FILE_BYTES, file_roots: Arc::new([]) }
     }
 }
 
@@ -108,7 +112,15 @@ impl Toolbox {
                 (bounded(wait, timeout, call.stopping).await, None)
             }
             Builtin::FlowIf => (flow_if::call(arguments).map_err(ToolFailure::because), None),
+            Builtin::FlowSwitch => (flow_switch::call(arguments).map_err(ToolFailure::because), None),
             Builtin::JsonFormat => (json_format::call(arguments).map_err(ToolFailure::because), None),
+            Builtin::ReadFile => (self.on_files(read_file::call, arguments, call).await, None),
+            Builtin::ListDirectory => (self.on_files(list_directory::call, arguments, call).await, None),
+            Builtin::WriteFile => (self.on_files(write_file::call, arguments, call).await, None),
+            Builtin::EditFile => (self.on_files(edit_file::call, arguments, call).await, None),
+            Builtin::MakeDirectory => (self.on_files(make_directory::call, arguments, call).await, None),
+            Builtin::MoveFile => (self.on_files(move_file::call, arguments, call).await, None),
+            Builtin::DeleteFile => (self.on_files(delete_file::call, arguments, call).await, None),
         };
         let answer = answer.and_then(|result| match tool.schema.check_output(&result) {
             Ok(()) => Ok(result),
@@ -116,7 +128,24 @@ impl Toolbox {
         });
         (answer, report)
     }
+
+    /// Calls a file tool on a thread that may block.
+    ///
+    /// It is not cut off by a stop: it is over in a moment, and a file that is still being written after the end of
+    /// its step would be worse than the moment.
+    async fn on_files(&self, tool: FileTool, arguments: Value, mut call: ToolCall) -> Answer {
+        if let Some(reason) = *call.stopping.borrow_and_update() {
+            return Err(ToolFailure::stopped(reason));
+        }
+        let roots = Roots { workspace: call.run_dir.work(), others: Arc::clone(&self.0.settings.file_roots) };
+        let done = tokio::task::spawn_blocking(move || tool(arguments, &roots)).await;
+        let answer = done.unwrap_or_else(|panic| Err(format!("the tool broke off: {panic}")));
+        answer.map_err(ToolFailure::because)
+    }
 }
+
+/// The code of one file tool.
+type FileTool = fn(Value, &Roots) -> Result<Value, String>;
 
 /// Runs an in-process tool until it answers, its time is up, or it is asked to stop.
 async fn bounded(
