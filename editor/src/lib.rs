@@ -34,6 +34,10 @@ mod app;
 #[cfg(target_arch = "wasm32")]
 mod builder;
 #[cfg(target_arch = "wasm32")]
+mod canvas;
+#[cfg(target_arch = "wasm32")]
+mod palette;
+#[cfg(target_arch = "wasm32")]
 mod shell;
 #[cfg(target_arch = "wasm32")]
 mod state;

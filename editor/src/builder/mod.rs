@@ -1,9 +1,19 @@
 //! The builder: one flow, drawn, configured, saved, run.
+//!
+//! - `page`: loads the flow and opens the workbench on it
+//! - `workbench`: the panels around the canvas
+//! - `toolbar`: name, state, undo, save, run
+//! - `findings`: what is wrong, and the way to it
+//! - `conflict`: a save that would overwrite a newer file
+//! - `keys`: the keyboard
+//! - `unreadable`: a file that is no flow
 
-use leptos::prelude::*;
+pub(crate) mod conflict;
+pub(crate) mod findings;
+pub(crate) mod keys;
+pub(crate) mod page;
+pub(crate) mod toolbar;
+pub(crate) mod unreadable;
+pub(crate) mod workbench;
 
-/// `/flows/{id}`.
-#[component]
-pub(crate) fn BuilderPage() -> impl IntoView {
-    view! { <main class="builder"></main> }
-}
+pub(crate) use page::BuilderPage;

@@ -3,16 +3,20 @@
 //!
 //! Every change of the flow goes through [`Builder::apply`], so that each has an inverse and one place to be seen.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde::Deserialize;
 use weir_shared::finding::Finding;
 use weir_shared::flow::{Flow, Node};
 use weir_shared::ids::{FlowId, Revision, RunId};
 use weir_shared::tool::{Catalog, ToolDeclaration};
 
 use super::card::CardStates;
+use super::drafts::{self, Draft};
+use crate::backend::answer::CallError;
+use crate::backend::api::Api;
 use crate::model::document::Document;
 use crate::model::edit::Edit;
 use crate::model::item::{Item, Selection};
@@ -70,10 +74,21 @@ pub(crate) struct Theirs {
     pub(crate) flow: Option<Flow>,
 }
 
+impl Theirs {
+    /// What a refused save says of the file on disk, if that is why it was refused.
+    fn in_answer(error: &CallError) -> Option<Self> {
+        let CallError::Refused { status: 409, problem } = error else { return None };
+        let revision = problem.more.get("revision")?.as_str()?.parse().ok()?;
+        let flow = problem.more.get("flow").and_then(|flow| Flow::deserialize(flow).ok());
+        Some(Self { revision, flow })
+    }
+}
+
 impl Builder {
-    /// The state of a builder that shows this flow.
-    pub(crate) fn new(id: FlowId, revision: Revision, flow: Flow, catalog: Arc<Catalog>) -> Self {
-        let document = RwSignal::new(Document::open(flow, &BTreeMap::new()));
+    /// The state of a builder that shows this flow, as it was loaded or as it was left unsaved.
+    pub(crate) fn new(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> Self {
+        let Draft { document, revision } = draft;
+        let document = RwSignal::new(document);
         let flow = Memo::new(move |_| document.with(|document| Arc::clone(document.flow())));
         let catalog = RwSignal::new(catalog);
         let findings = Memo::new(move |_| Arc::new(Vec::new()));
@@ -133,6 +148,11 @@ impl Builder {
         self.document.with(Document::is_dirty)
     }
 
+    /// The same, without following it.
+    pub(crate) fn is_dirty_untracked(self) -> bool {
+        self.document.with_untracked(Document::is_dirty)
+    }
+
     /// The one node that is selected, if it is one and a node.
     pub(crate) fn selected_node(self) -> Option<Node> {
         let id = self.selection.with(|selection| match selection.iter().next() {
@@ -145,6 +165,62 @@ impl Builder {
     /// The declaration of a tool, if the worker has it.
     pub(crate) fn tool(self, name: &str) -> Option<ToolDeclaration> {
         self.catalog.with(|catalog| catalog.get(name).cloned())
+    }
+
+    /// Saves the flow over the revision it started from. A file that changed meanwhile is never overwritten: that is a
+    /// conflict, which a person settles.
+    pub(crate) fn save(self, api: Api) {
+        if self.saving.with_untracked(|saving| *saving == Saving::UnderWay) {
+            return;
+        }
+        self.pause_typing();
+        self.saving.set(Saving::UnderWay);
+        let sent = self.flow.get_untracked();
+        let (id, from) = (self.id.get_untracked(), self.revision.get_untracked());
+        spawn_local(async move {
+            let saving = match api.save_flow(&id, &sent, &from).await {
+                Ok(view) => {
+                    self.revision.try_set(view.revision);
+                    self.document.try_update(|document| document.mark_saved(&sent));
+                    Saving::Idle
+                }
+                Err(error) => match Theirs::in_answer(&error) {
+                    Some(theirs) => Saving::Conflict(Box::new(theirs)),
+                    None => Saving::Failed(error.message()),
+                },
+            };
+            self.saving.try_set(saving);
+        });
+    }
+
+    /// Settles a conflict by saving this flow over what is on disk.
+    pub(crate) fn keep_mine(self, api: Api) {
+        if let Saving::Conflict(theirs) = self.saving.get_untracked() {
+            self.revision.set(theirs.revision);
+            self.saving.set(Saving::Idle);
+            self.save(api);
+        }
+    }
+
+    /// Settles a conflict by what is on disk; undo brings the own flow back.
+    pub(crate) fn take_theirs(self) {
+        let Saving::Conflict(theirs) = self.saving.get_untracked() else { return };
+        let Some(flow) = theirs.flow else { return };
+        self.revision.set(theirs.revision);
+        self.document.update(|document| {
+            document.apply(Edit::Replace(Box::new(flow.clone())), now_ms());
+            document.mark_saved(&flow);
+        });
+        self.drop_absent_selection();
+        self.saving.set(Saving::Idle);
+    }
+
+    /// Keeps unsaved work when the builder leaves the screen.
+    pub(crate) fn keep_draft(self) {
+        let document = self.document.get_untracked();
+        if document.is_dirty() {
+            drafts::keep(self.id.get_untracked(), Draft { document, revision: self.revision.get_untracked() });
+        }
     }
 
     /// Takes out of the selection what the flow no longer has.

@@ -63,3 +63,44 @@ impl CardState {
         }
     }
 }
+
+impl CardState {
+    /// The state in a word or two.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            CardState::Waiting => "waiting".to_owned(),
+            CardState::Running { attempt: 0 | 1, .. } => "running".to_owned(),
+            CardState::Running { attempt, .. } => format!("running, attempt {attempt}"),
+            CardState::Retrying { next_attempt } => format!("retry {next_attempt}"),
+            CardState::WaitsForYou => "waits for you".to_owned(),
+            CardState::Done { branch: Some(branch), .. } => format!("done: {branch}"),
+            CardState::Done { branch: None, .. } => "done".to_owned(),
+            CardState::Failed { timed_out: true, .. } => "timed out".to_owned(),
+            CardState::Failed { timed_out: false, .. } => "failed".to_owned(),
+            CardState::Skipped { .. } => "skipped".to_owned(),
+            CardState::Cancelled => "cancelled".to_owned(),
+            CardState::Interrupted => "interrupted".to_owned(),
+        }
+    }
+
+    /// What a person wants to know next: the error, the reason.
+    pub(crate) fn details(&self) -> String {
+        match self {
+            CardState::Failed { message, .. } => message.clone(),
+            CardState::Skipped { reason } => match reason {
+                SkipReason::Disabled => "The node is disabled",
+                SkipReason::Branch => "Its branch was not taken",
+                SkipReason::Prerequisites => "Everything it waits for was skipped",
+                SkipReason::Reference => "A value it refers to belongs to a skipped step",
+            }
+            .to_owned(),
+            CardState::WaitsForYou => "Approve or reject it in the run panel".to_owned(),
+            CardState::Waiting
+            | CardState::Running { .. }
+            | CardState::Retrying { .. }
+            | CardState::Done { .. }
+            | CardState::Cancelled
+            | CardState::Interrupted => self.words(),
+        }
+    }
+}

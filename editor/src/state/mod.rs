@@ -2,6 +2,10 @@
 //!
 //! - `builder`: everything the builder's panels share, handed out through the context
 //! - `card`: what a run makes of a node
+//! - `drafts`: unsaved work of flows that are not on screen
+//! - `stage`: the canvas as it stands
 
 pub(crate) mod builder;
 pub(crate) mod card;
+pub(crate) mod drafts;
+pub(crate) mod stage;

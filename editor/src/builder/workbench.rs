@@ -1,0 +1,46 @@
+//! The panels around the canvas, and what they share.
+
+use std::sync::Arc;
+
+use leptos::ev;
+use leptos::prelude::*;
+use weir_shared::ids::FlowId;
+use weir_shared::tool::Catalog;
+
+use super::conflict::ConflictBar;
+use super::findings::FindingsPanel;
+use super::keys::listen;
+use super::toolbar::Toolbar;
+use crate::canvas::surface::Surface;
+use crate::palette::Palette;
+use crate::state::builder::Builder;
+use crate::state::drafts::{self, Draft};
+use crate::state::stage::Stage;
+
+/// One flow on the bench.
+#[component]
+pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl IntoView {
+    let builder = Builder::new(id, draft, catalog);
+    provide_context(builder);
+    let stage = Stage::new(builder);
+    provide_context(stage);
+    listen(stage);
+    on_cleanup(move || builder.keep_draft());
+    let leaving = window_event_listener(ev::beforeunload, move |event| {
+        if builder.is_dirty_untracked() || drafts::any() {
+            event.prevent_default();
+        }
+    });
+    on_cleanup(move || leaving.remove());
+    let findings_open = RwSignal::new(false);
+    view! {
+        <div class="builder">
+            <Toolbar findings_open />
+            <Palette stage />
+            <Surface stage />
+            <ConflictBar />
+            <FindingsPanel open=findings_open />
+            <aside class="inspector-dock" aria-label="Inspector"></aside>
+        </div>
+    }
+}

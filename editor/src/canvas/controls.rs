@@ -1,0 +1,25 @@
+//! Zoom, fit, snap and dots, at the bottom of the canvas.
+
+use leptos::prelude::*;
+
+use crate::state::stage::{Closer, Stage};
+use crate::ui::button::IconButton;
+use crate::ui::icon::Glyph;
+
+/// The row of buttons.
+#[component]
+pub(crate) fn Controls(stage: Stage) -> impl IntoView {
+    let percent = move || format!("{:.0} %", stage.viewport.get().zoom * 100.0);
+    view! {
+        <div class="canvas-controls tip-up" data-free="" role="toolbar" aria-label="Canvas">
+            <IconButton glyph=Glyph::Minus name="Zoom out" on_press=move || stage.zoom_step(Closer::Out) />
+            <output class="zoom" aria-label="Zoom">{percent}</output>
+            <IconButton glyph=Glyph::Plus name="Zoom in" on_press=move || stage.zoom_step(Closer::In) />
+            <IconButton glyph=Glyph::Fit name="Show everything (F)" on_press=move || stage.fit() />
+            <IconButton glyph=Glyph::Magnet name="Snap to the grid" pressed=stage.snaps.into()
+                on_press=move || stage.snaps.update(|snaps| *snaps = !*snaps) />
+            <IconButton glyph=Glyph::Grid name="Dots" pressed=stage.dots.into()
+                on_press=move || stage.dots.update(|dots| *dots = !*dots) />
+        </div>
+    }
+}
