@@ -1,12 +1,12 @@
 //! `/flows/{id}`: loads the flow and the tools, and opens the workbench on them. Another id opens another one.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 use weir_shared::ids::FlowId;
+use weir_shared::layout::tidy;
 use weir_shared::tool::Catalog;
 use weir_shared::wire::FlowView;
 
@@ -91,7 +91,8 @@ async fn open(api: Api, toasts: Toasts, id: FlowId) -> Loaded {
     // A file that was broken since it was last read shows its text; saving the last good flow would hide that.
     match (found.flow.clone(), found.text.is_some()) {
         (Some(flow), false) => {
-            let document = Document::open(flow, &BTreeMap::new());
+            let places = tidy(&flow);
+            let document = Document::open(flow, &places);
             let draft = Draft { document, revision: found.revision };
             Loaded::Flow { id, draft: Box::new(draft), catalog }
         }

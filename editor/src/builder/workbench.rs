@@ -13,6 +13,7 @@ use super::keys::listen;
 use super::toolbar::Toolbar;
 use crate::canvas::surface::Surface;
 use crate::palette::Palette;
+use crate::runs::panel::RunPanel;
 use crate::state::builder::Builder;
 use crate::state::drafts::{self, Draft};
 use crate::state::stage::Stage;
@@ -41,6 +42,9 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
             <ConflictBar />
             <FindingsPanel open=findings_open />
             <aside class="inspector-dock" aria-label="Inspector"></aside>
+            <section class="run-dock" aria-label="Run">
+                <RunPanel />
+            </section>
         </div>
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use weir_shared::canonical::print;
 use weir_shared::flow::{Flow, Place};
 use weir_shared::ids::Revision;
 
@@ -82,7 +83,7 @@ impl Document {
 
 /// What two flows have in common that print the same bytes.
 fn fingerprint(flow: &Flow) -> Revision {
-    Revision::of(&serde_json::to_vec(flow).unwrap_or_default())
+    Revision::of(print(flow).as_bytes())
 }
 
 /// An id for a new node of a tool: `<tool>_<n>` with the smallest n that is free.

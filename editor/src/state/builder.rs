@@ -8,9 +8,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Deserialize;
+use weir_shared::check::{Surroundings, check_flow};
 use weir_shared::finding::Finding;
 use weir_shared::flow::{Flow, Node};
 use weir_shared::ids::{FlowId, Revision, RunId};
+use weir_shared::limits::Limits;
 use weir_shared::tool::{Catalog, ToolDeclaration};
 
 use super::card::CardStates;
@@ -91,7 +93,12 @@ impl Builder {
         let document = RwSignal::new(document);
         let flow = Memo::new(move |_| document.with(|document| Arc::clone(document.flow())));
         let catalog = RwSignal::new(catalog);
-        let findings = Memo::new(move |_| Arc::new(Vec::new()));
+        let findings = Memo::new(move |_| {
+            let catalog = catalog.get();
+            // The worker's own limits and secrets are not told to the page; what depends on them is said by the worker.
+            let around = Surroundings { catalog: &catalog, limits: &Limits::default(), secrets: None };
+            Arc::new(check_flow(&flow.get(), &around).findings)
+        });
         Self {
             document,
             flow,
