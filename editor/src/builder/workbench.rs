@@ -12,7 +12,9 @@ use super::findings::FindingsPanel;
 use super::keys::listen;
 use super::toolbar::Toolbar;
 use crate::canvas::surface::Surface;
+use crate::inspector::Inspector;
 use crate::palette::Palette;
+use crate::runs::dialog::RunDialog;
 use crate::runs::panel::RunPanel;
 use crate::state::builder::Builder;
 use crate::state::drafts::{self, Draft};
@@ -41,10 +43,13 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
             <Surface stage />
             <ConflictBar />
             <FindingsPanel open=findings_open />
-            <aside class="inspector-dock" aria-label="Inspector"></aside>
+            <div class="inspector-dock">
+                <Inspector />
+            </div>
             <section class="run-dock" aria-label="Run">
                 <RunPanel />
             </section>
+            <RunDialog />
         </div>
     }
 }
