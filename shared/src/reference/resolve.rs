@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::parse::{Content, Dialect, Fact, Reference, Root, Segment, Syntax, Template, TemplateFault, parse};
+use super::grammar::{Fact, Reference, Root, Segment};
+use super::parse::{Content, Dialect, Syntax, Template, TemplateFault, parse};
 use super::walk::step_of;
 use crate::ids::StepIndex;
 use crate::limits::ENVIRONMENT_STRING_BYTES;

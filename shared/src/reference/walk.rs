@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::parse::{Content, Dialect, Reference, Root, Syntax, parse};
+use super::grammar::{Reference, Root};
+use super::parse::{Content, Dialect, Syntax, parse};
 use crate::ids::StepIndex;
 use crate::plan::Step;
 use crate::pointer::Pointer;

@@ -11,6 +11,7 @@ mod findings;
 mod plans;
 mod read_and_print;
 mod references;
+mod schemas;
 
 use std::path::PathBuf;
 
