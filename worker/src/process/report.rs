@@ -22,6 +22,8 @@ pub(crate) struct UnitEnd {
     pub(crate) stdout: Captured,
     pub(crate) stderr: Captured,
     pub(crate) duration: Duration,
+    /// How long it was allowed to take.
+    pub(crate) limit: Option<Duration>,
     pub(crate) report: Box<ProcessReport>,
 }
 
@@ -47,12 +49,13 @@ pub(super) struct Remains {
     pub(super) cpu: Option<CpuTime>,
     pub(super) swept: u32,
     pub(super) duration: Duration,
+    pub(super) limit: Option<Duration>,
 }
 
 impl UnitEnd {
     /// A unit whose process ran.
     pub(super) fn of(remains: &Remains, stdout: Captured, stderr: Captured) -> Self {
-        let Remains { pid, ending, ladder, cpu, swept, duration } = *remains;
+        let Remains { pid, ending, ladder, cpu, swept, duration, limit } = *remains;
         let outcome = match ending.exit {
             Exit::Code(code) => Outcome::Exited(code),
             Exit::Signal(signal) => Outcome::Signaled(sys::signal_name(signal)),
@@ -76,7 +79,7 @@ impl UnitEnd {
             swept,
             capture_errors: stdout.error.iter().chain(&stderr.error).cloned().collect(),
         });
-        Self { outcome, stopped: reason, stdout, stderr, duration, report }
+        Self { outcome, stopped: reason, stdout, stderr, duration, limit, report }
     }
 
     /// A unit that was never started, because the system refused.
@@ -102,7 +105,7 @@ impl UnitEnd {
         report: ProcessReport,
     ) -> Self {
         let (stdout, stderr) = (Captured::default(), Captured::default());
-        Self { outcome, stopped, stdout, stderr, duration, report: Box::new(report) }
+        Self { outcome, stopped, stdout, stderr, duration, limit: None, report: Box::new(report) }
     }
 
     /// Why it did not succeed, for a person; none when it did.
@@ -121,7 +124,7 @@ impl UnitEnd {
         };
         match self.stopped {
             None => by_itself,
-            Some(StopReason::TimedOut) => Some(timed_out_after(self.duration)),
+            Some(StopReason::TimedOut) => Some(timed_out_after(self.limit.unwrap_or(self.duration))),
             Some(reason @ (StopReason::Cancelled | StopReason::ShuttingDown | StopReason::Forced)) => {
                 Some(stop_message(reason).to_owned())
             }
@@ -134,9 +137,9 @@ pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a person reads when something took longer than it may.
-pub(crate) fn timed_out_after(duration: Duration) -> String {
-    format!("timed out after {:.1} s", duration.as_secs_f64())
+/// What a person reads when something took longer than this.
+pub(crate) fn timed_out_after(limit: Duration) -> String {
+    format!("timed out after {} s", limit.as_secs_f64())
 }
 
 /// What a person reads when something was stopped.

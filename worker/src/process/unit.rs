@@ -139,6 +139,7 @@ pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<
         cpu,
         swept: unit.swept,
         duration: began.elapsed(),
+        limit: spec.timeout,
     };
     UnitEnd::of(&remains, unit.stdout.capture.finish(), unit.stderr.capture.finish())
 }
