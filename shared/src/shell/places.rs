@@ -227,6 +227,7 @@ impl Quotes {
     }
 }
 
+/// Blanks and operators of the shell; other white space belongs to words.
 fn is_word_end(c: char) -> bool {
-    c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '<' | '>')
+    matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>')
 }

@@ -42,7 +42,7 @@ fn shells() -> Vec<&'static str> {
 }
 
 /// Commands with one reference each, and what they print around its value.
-const PLACES: [(&str, &str, &str); 12] = [
+const PLACES: [(&str, &str, &str); 14] = [
     ("printf %s {{inputs.v}}", "", ""),
     ("printf %s a{{inputs.v}}b", "a", "b"),
     ("printf %s \"{{inputs.v}}\"", "", ""),
@@ -53,6 +53,8 @@ const PLACES: [(&str, &str, &str); 12] = [
     ("x={{inputs.v}}; printf %s \"$x\"", "", ""),
     ("true && printf %s 'x'\"y\"{{inputs.v}}'z' | cat", "xy", "z"),
     ("# it's {{inputs.v}}\nprintf %s {{inputs.v}}", "", ""),
+    ("printf %s a\u{a0}#{{inputs.v}}", "a\u{a0}#", ""),
+    ("printf %s \"a\"#'b'{{inputs.v}}", "a#b", ""),
     ("case {{inputs.v}} in {{inputs.v}}) printf '%s' \"it's {{inputs.v}}\";; esac", "it's ", ""),
     ("if [ {{inputs.v}} = {{inputs.v}} ]; then printf %s {{inputs.v}}#; fi", "", "#"),
 ];
