@@ -48,7 +48,6 @@ impl Chromium {
                     format!("--window-size={},{}", WINDOW.0, WINDOW.1),
                 ],
             },
-            "goog:loggingPrefs": { "browser": "ALL" },
         });
         let serde_json::Value::Object(capabilities) = capabilities else { bail!("capabilities are an object") };
         let client = ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
@@ -89,13 +88,25 @@ impl Chromium {
         self.control(name).await?.click().await.with_context(|| format!("`{name}` cannot be pressed"))
     }
 
-    /// A field by its label.
-    pub(super) async fn field(&self, label: &str) -> Result<Element> {
-        let path = format!(
-            "//*[self::input or self::textarea or self::select][@aria-label='{label}' or @placeholder='{label}' or \
-             @id=//label[starts-with(normalize-space(.),'{label}')]/@for or ancestor::label[starts-with(normalize-space(.),'{label}')]]"
-        );
-        self.wait_for(Locator::XPath(&path)).await
+    /// The first element of this XPath, once there is one.
+    pub(super) async fn see_path(&self, path: &str) -> Result<Element> {
+        self.wait_for(Locator::XPath(path)).await
+    }
+
+    /// All elements of this selector, once there are just so many.
+    pub(super) async fn see_count(&self, css: &str, count: usize) -> Result<Vec<Element>> {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        loop {
+            let found = self.client.find_all(Locator::Css(css)).await?;
+            if found.len() == count {
+                return Ok(found);
+            }
+            if std::time::Instant::now() > deadline {
+                self.shot("failed").await?;
+                bail!("{} of `{css}` are on the page, not {count}", found.len());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Whether this text is anywhere on the page, once it is.
@@ -111,25 +122,9 @@ impl Chromium {
             Err(error) => {
                 self.shot("failed").await?;
                 let shown = self.client.execute("return document.body.innerText", Vec::new()).await?;
-                bail!(
-                    "{what:?} is not on the page ({error}). It shows:\n{}\n{}",
-                    shown.as_str().unwrap_or(""),
-                    self.log().await
-                )
+                bail!("{what:?} is not on the page ({error}). It shows:\n{}", shown.as_str().unwrap_or(""))
             }
         }
-    }
-
-    /// What the page has written to the console.
-    async fn log(&self) -> String {
-        let script = "return window.__weirErrors ? window.__weirErrors.join('\\n') : ''";
-        let said = self.client.execute(script, Vec::new()).await.unwrap_or_default();
-        said.as_str().unwrap_or("").to_owned()
-    }
-
-    /// Runs a script in the page and gives what it returns.
-    pub(super) async fn script(&self, text: &str) -> Result<serde_json::Value> {
-        Ok(self.client.execute(text, Vec::new()).await?)
     }
 
     /// The middle of an element in the window.
