@@ -311,9 +311,13 @@ impl Driver {
         self.resolved.extend(resolved);
         if !recorded.is_empty() {
             let row = view::row(&self.state).ok_or(StoreError::Closed)?;
-            let frames = if self.feed.is_followed() { recorded.clone() } else { Vec::new() };
+            let committed = recorded.clone();
             inner.store.append(self.run.clone(), recorded, row).await?;
-            self.show(&frames, &catalog);
+            // Asked after the commit: who begins to follow before this is shown the events here, and who begins
+            // later finds them in the journal. Asked before it, a follower in between would get them from neither.
+            if self.feed.is_followed() {
+                self.show(&committed, &catalog);
+            }
         }
         self.reply();
         self.forget_ended();
