@@ -21,8 +21,8 @@ fn is_skipped(to: &Card) -> bool {
 
 /// The line. An edge of the flow can be pointed at; the line from Start cannot.
 #[component]
-pub(crate) fn LinkView(link: Link, number: usize, stage: Stage) -> impl IntoView {
-    let gradient = format!("edge-{number}");
+pub(crate) fn LinkView(link: Link, stage: Stage) -> impl IntoView {
+    let gradient = format!("edge-{}", link.number);
     let stroke = format!("url(#{gradient})");
     let ends = {
         let link = link.clone();

@@ -101,10 +101,8 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
         }
         // Without the capture a drag that leaves the surface ends there.
         let _ = surface.set_pointer_capture(press.id);
-        let over = match stage.gesture.with_untracked(is_connecting) {
-            true => stage.caught(at),
-            false => target_of(element_of(&event)),
-        };
+        let over =
+            if stage.gesture.with_untracked(is_connecting) { stage.caught(at) } else { target_of(element_of(&event)) };
         stage.feed(Input::Down { press, over });
     };
     let place = move |event: &PointerEvent| {
@@ -155,7 +153,6 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
                 style:width=format!("{}px", rect.size.width) style:height=format!("{}px", rect.size.height)></div>
         })
     };
-    let numbered = move || stage.links.get().into_iter().enumerate().collect::<Vec<_>>();
     view! {
         <main class=class node_ref=surface aria-label="Canvas" on:pointerdown=on_down on:pointermove=on_move
             on:pointerup=on_up on:pointercancel=on_lost on:wheel=on_wheel
@@ -166,8 +163,8 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
                     <NoteView note />
                 </For>
                 <svg class="edges" width="1" height="1" aria-hidden="true">
-                    <For each=numbered key=|(number, link)| (*number, link.id.clone()) let((number, link))>
-                        <LinkView link number stage />
+                    <For each=move || stage.links.get() key=|link| link.number let(link)>
+                        <LinkView link stage />
                     </For>
                     <NewEdge stage />
                 </svg>

@@ -123,7 +123,7 @@ pub enum Effect {
     Add {
         tool: String,
     },
-    /// A second press in place: opens what is there.
+    /// All further events of this pointer are to come here.
     Capture {
         id: i32,
     },

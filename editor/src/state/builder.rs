@@ -10,7 +10,7 @@ use leptos::task::spawn_local;
 use serde::Deserialize;
 use weir_shared::check::{Surroundings, check_flow};
 use weir_shared::finding::Finding;
-use weir_shared::flow::{Flow, Node};
+use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Revision, RunId};
 use weir_shared::limits::Limits;
 use weir_shared::tool::{Catalog, ToolDeclaration};
@@ -21,7 +21,7 @@ use crate::backend::answer::CallError;
 use crate::backend::api::Api;
 use crate::model::document::Document;
 use crate::model::edit::Edit;
-use crate::model::item::{Item, Selection};
+use crate::model::item::Selection;
 
 /// The builder's shared state. Copying it copies handles, not the flow.
 #[derive(Debug, Clone, Copy)]
@@ -158,15 +158,6 @@ impl Builder {
     /// The same, without following it.
     pub(crate) fn is_dirty_untracked(self) -> bool {
         self.document.with_untracked(Document::is_dirty)
-    }
-
-    /// The one node that is selected, if it is one and a node.
-    pub(crate) fn selected_node(self) -> Option<Node> {
-        let id = self.selection.with(|selection| match selection.iter().next() {
-            Some(Item::Node(id)) if selection.len() == 1 => Some(id.clone()),
-            Some(_) | None => None,
-        })?;
-        self.flow.with(|flow| flow.node(&id).cloned())
     }
 
     /// The declaration of a tool, if the worker has it.

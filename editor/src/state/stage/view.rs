@@ -1,0 +1,90 @@
+//! What of the canvas is seen.
+
+use leptos::prelude::*;
+
+use super::{Card, NoteCard, Stage};
+use crate::geometry::plane::{Point, Rect, Size, Viewport, ZOOM_STEP};
+use crate::model::item::Item;
+
+impl Stage {
+    /// Where the surface is, learnt when it appears, changes its size, or is pressed.
+    pub(crate) fn learn_surface(self, origin: Point, size: Size) {
+        self.origin.set_value(origin);
+        if self.surface.get_untracked() != size {
+            self.surface.set(size);
+            self.fit_once();
+        }
+    }
+
+    /// Shows the whole flow as soon as both the surface and the cards are there, and not again by itself.
+    pub(super) fn fit_once(self) {
+        let ready = self.surface.get_untracked().width > 1.0 && !self.cards.with_untracked(Vec::is_empty);
+        if ready && !self.fitted.get_value() {
+            self.fitted.set_value(true);
+            self.fit();
+        }
+    }
+
+    /// A point of the window as a point of the surface.
+    pub(crate) fn on_surface(self, x: f64, y: f64) -> Point {
+        Point::new(x, y) - self.origin.get_value()
+    }
+
+    /// Shows the whole flow.
+    pub(crate) fn fit(self) {
+        let surface = self.surface.get_untracked();
+        if surface.width < 1.0 {
+            return;
+        }
+        let cards = self.cards.get_untracked();
+        let notes = self.notes.get_untracked();
+        let all = cards.iter().map(Card::rect_now).chain(notes.iter().map(NoteCard::rect_now));
+        if let Some(bounds) = Rect::around(all) {
+            self.viewport.set(Viewport::fitting(bounds, surface));
+        }
+    }
+
+    /// Zooms about the middle.
+    pub(crate) fn zoom_step(self, closer: Closer) {
+        let surface = self.surface.get_untracked();
+        let middle = Point::new(surface.width / 2.0, surface.height / 2.0);
+        let factor = match closer {
+            Closer::In => ZOOM_STEP,
+            Closer::Out => 1.0 / ZOOM_STEP,
+        };
+        self.viewport.update(|viewport| *viewport = viewport.zoomed(middle, factor));
+    }
+
+    /// Pans so that an item is seen, when it is not; the zoom stays.
+    pub(crate) fn reveal(self, item: &Item) {
+        let rect = self.cards.with_untracked(|cards| cards.iter().find(|card| card.item == *item).map(Card::rect_now));
+        if let Some(rect) = rect {
+            self.reveal_rect(rect);
+        }
+    }
+
+    pub(super) fn reveal_rect(self, rect: Rect) {
+        let surface = self.surface.get_untracked();
+        let viewport = self.viewport.get_untracked();
+        if !viewport.seen(surface).encloses(&rect) {
+            self.center_on(rect.center());
+        }
+    }
+
+    /// Pans so that a point of the canvas is in the middle.
+    pub(crate) fn center_on(self, point: Point) {
+        let surface = self.surface.get_untracked();
+        let middle = Point::new(surface.width / 2.0, surface.height / 2.0);
+        self.viewport.update(|viewport| {
+            let by = middle - viewport.to_screen(point);
+            *viewport = viewport.panned(by);
+        });
+    }
+}
+
+/// Which way a zoom button goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closer {
+    In,
+    Out,
+}
