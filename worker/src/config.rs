@@ -194,13 +194,13 @@ impl Config {
             flatten(&table, "", &mut settings);
             for (name, value) in settings {
                 let key = Key::named(&name)
-                    .ok_or_else(|| unknown(&origin, &name, Key::ALL.map(|key| key.name().to_owned())))?;
+                    .ok_or_else(|| unknown(&origin, &name, &Key::ALL.map(|key| key.name().to_owned())))?;
                 config.set(&mut state, key, &Given::Toml(value), &origin)?;
             }
         }
         for (name, value) in sources.environment.iter().filter(|(name, _)| name.starts_with(PREFIX)) {
             let key =
-                Key::of_variable(name).ok_or_else(|| unknown("environment", name, Key::ALL.map(Key::variable)))?;
+                Key::of_variable(name).ok_or_else(|| unknown("environment", name, &Key::ALL.map(Key::variable)))?;
             config.set(&mut state, key, &Given::Text(value), "environment")?;
         }
         for (key, value) in &sources.flags {
@@ -299,7 +299,7 @@ fn flatten<'a>(table: &'a toml::Table, prefix: &str, settings: &mut Vec<(String,
     }
 }
 
-fn unknown(origin: &str, name: &str, known: [String; Key::ALL.len()]) -> ConfigError {
+fn unknown(origin: &str, name: &str, known: &[String]) -> ConfigError {
     let nearest = weir_shared::nearest::nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
     ConfigError::Unknown { origin: origin.to_owned(), name: name.to_owned(), nearest }
 }

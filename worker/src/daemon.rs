@@ -21,10 +21,14 @@ use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::engine::{ReadError, Runs, Settings};
+use crate::library::Library;
+use crate::process::{Supervisor, confine_worker, end_leftovers};
 use crate::shutdown::{Shutdown, Stage};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
 use crate::store::{OpenError, Store};
 use crate::task::{Alarm, Policy, spawn};
+use crate::tool::{ToolSettings, Toolbox, UnusableSchema};
 
 /// Threads that run tasks. The work is waiting: for children, the disk and clients.
 const WORKER_THREADS: usize = 2;
@@ -32,6 +36,11 @@ const WORKER_THREADS: usize = 2;
 const BLOCKING_THREADS: usize = 8;
 /// Bytes of a thread's stack. Nesting in what is read is bounded at 128 levels, which fits well.
 const STACK_BYTES: usize = 1024 * 1024;
+
+/// How long stopped runs may take to end, above the grace that a step has by default.
+const STOP_TIME: Duration = Duration::from_secs(10);
+/// How long killed runs may take to be recorded.
+const FORCED_TIME: Duration = Duration::from_secs(5);
 
 /// Why the worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +51,10 @@ pub(crate) enum StartError {
     Store(#[from] OpenError),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: std::io::Error },
+    #[error("the built-in tools cannot be used: {0}")]
+    Tools(#[from] UnusableSchema),
+    #[error("earlier runs cannot be read: {0}")]
+    Recovery(#[from] ReadError),
     #[error("{0}")]
     Io(#[from] std::io::Error),
 }
@@ -57,6 +70,8 @@ pub(crate) enum Ended {
 
 /// Runs the worker until it is asked to end.
 pub(crate) fn run(config: Config) -> Result<Ended, StartError> {
+    // Before there are threads: it holds for all of them, and for every child.
+    confine_worker()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(BLOCKING_THREADS)
@@ -76,24 +91,50 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     let _lock = state.take()?;
     let token = state.token_or_new(&random()?)?;
     let clock = Clock::system();
-    let (shutdown, _watch) = Shutdown::new();
+    let (shutdown, watch) = Shutdown::new();
     let (alarm, mut alarms) = Alarm::new();
     let store = Store::open(&config.state.join("weir.redb"))?;
     let listener = listen(config.listen).await?;
     let address = listener.local_addr()?;
     let flows = std::path::absolute(&config.flows)?;
-
     let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
+
+    let ended = end_leftovers(&config.state, &worker.id);
+    if ended.killed > 0 {
+        tracing::warn!(killed = ended.killed, remaining = ended.remaining, "ended what an earlier worker left running");
+    }
+    let toolbox = Toolbox::new(Supervisor::start(&worker.id), clock.clone(), ToolSettings::default())?;
+    let catalog = toolbox.catalog();
+    let library = Library::open(flows.clone(), catalog.clone(), config.limits);
+    let settings = Settings {
+        parallel: config.run_parallel,
+        gate_expiry: Duration::from_hours(24 * u64::from(config.gate_expires_days)),
+        ..Settings::default()
+    };
+    let runs = Runs::new(store.clone(), toolbox, (clock.clone(), watch.clone()), config.state.clone(), settings);
+    let recovered = runs.recover().await?;
+    tracing::info!(?recovered, flows = library.list().len(), "ready");
+
     let access = Arc::new(Access {
         names: Names::of(address, &config.hosts, &config.allow_origins),
         cookie: SessionCookie::of(&worker.id),
         token: token.clone(),
-        sessions: Sessions::in_store(store.clone(), clock),
+        sessions: Sessions::in_store(store.clone(), clock.clone()),
     });
     let card =
         WorkerCard { pid: std::process::id(), address: address.to_string(), worker_id: worker.id.clone(), flows };
-    let api =
-        Api { access: access.clone(), page: Arc::new(Page::locate(config.page.as_deref())), worker: Arc::new(worker) };
+    let api = Api {
+        access: access.clone(),
+        page: Arc::new(Page::locate(config.page.as_deref())),
+        worker: Arc::new(worker),
+        store: store.clone(),
+        library,
+        runs: runs.clone(),
+        catalog,
+        limits: config.limits,
+        state: config.state.clone(),
+        shutdown: watch,
+    };
     let door = Door::new(access, warp::service(routes(&api)));
     let (close_door, door_closes) = oneshot::channel::<()>();
     let serving = spawn(
@@ -109,11 +150,30 @@ async fn work(config: Config) -> Result<Ended, StartError> {
 
     let ended = wait_for_the_end(&mut signals, &mut alarms).await;
     state.withdraw();
-    shutdown.advance(Stage::Draining);
+    drain(&runs, &shutdown, config.shutdown_grace, &mut signals).await;
     drop(close_door);
     serving.ended().await;
     store.close().await;
     Ok(ended)
+}
+
+/// Lets runs finish for the grace, then stops them, then kills what is left. A signal on the way skips to the end.
+async fn drain(runs: &Runs, shutdown: &Shutdown, grace: Duration, signals: &mut Signals) {
+    for (stage, patience) in [(Stage::Draining, grace), (Stage::Stopping, STOP_TIME)] {
+        shutdown.advance(stage);
+        tokio::select! {
+            () = runs.drained() => return,
+            () = tokio::time::sleep(patience) => {}
+            signal = signals.next() => {
+                tracing::warn!(signal, "ending at once");
+                break;
+            }
+        }
+    }
+    shutdown.advance(Stage::Forced);
+    if tokio::time::timeout(FORCED_TIME, runs.drained()).await.is_err() {
+        tracing::error!(runs = runs.driven(), "some runs did not end; the next start marks them interrupted");
+    }
 }
 
 /// Waits for a signal or the death of a vital task.

@@ -50,6 +50,18 @@ impl Caller {
         self.scope >= scope
     }
 
+    /// Whether this caller may choose this permission mode.
+    pub(crate) fn may_run_in(&self, mode: PermissionMode) -> bool {
+        fn width(mode: PermissionMode) -> u8 {
+            match mode {
+                PermissionMode::AskForApproval => 0,
+                PermissionMode::ApproveForMe => 1,
+                PermissionMode::FullAccess => 2,
+            }
+        }
+        width(mode) <= width(self.most)
+    }
+
     /// Whether this caller sees what belongs to `owner`. Another's looks like it does not exist.
     pub(crate) fn sees(&self, owner: &Owner) -> bool {
         self.scope == Scope::Admin || self.owner == *owner
@@ -65,6 +77,8 @@ mod tests {
         let caller = Caller { owner: Owner("ci".to_owned()), scope: Scope::Run, most: PermissionMode::AskForApproval };
         assert!(caller.may(Scope::Read) && caller.may(Scope::Run) && !caller.may(Scope::Admin));
         assert!(caller.sees(&Owner("ci".to_owned())) && !caller.sees(&Owner::local()));
+        assert!(caller.may_run_in(PermissionMode::AskForApproval) && !caller.may_run_in(PermissionMode::ApproveForMe));
+        assert!(Caller::local().may_run_in(PermissionMode::FullAccess));
         assert!(Caller::local().sees(&Owner("ci".to_owned())));
     }
 

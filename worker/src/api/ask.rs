@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use warp::{Filter, Rejection};
+use weir_shared::ids::{Owner, RunId};
 
 use super::Api;
 use super::problem::ApiError;
@@ -31,10 +32,14 @@ pub(super) fn query() -> impl Filter<Extract = (Vec<(String, String)>,), Error =
     warp::query()
 }
 
-/// A body as the JSON that is wanted. Nesting is bounded by the reader.
+/// A body as the JSON object that is wanted. Nesting is bounded by the reader.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(body)
-        .map_err(|error| ApiError::Malformed { code: "bad_body", message: format!("the body cannot be read: {error}") })
+    let malformed = |message: String| ApiError::Malformed { code: "bad_body", message };
+    // A list would otherwise be taken for the fields of an object, in the order they are declared in.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(malformed("the body is no JSON object".to_owned()));
+    }
+    serde_json::from_slice(body).map_err(|error| malformed(format!("the body cannot be read: {error}")))
 }
 
 /// The same for a body that may be left out.
@@ -45,4 +50,12 @@ pub(super) fn read_or_default<T: DeserializeOwned + Default>(body: &[u8]) -> Res
 /// Refuses a caller whose scope is too narrow.
 pub(super) fn require(caller: &Caller, scope: Scope) -> Result<(), ApiError> {
     if caller.may(scope) { Ok(()) } else { Err(ApiError::Scope { needs: scope }) }
+}
+
+/// The run of this id, if this caller may see it. Another's looks like it does not exist.
+pub(super) fn visible_run(api: &Api, caller: &Caller, id: &str) -> Result<RunId, ApiError> {
+    let unknown = || ApiError::Unknown { what: format!("run `{id}`") };
+    let run: RunId = id.parse().map_err(|_| unknown())?;
+    let row = api.store.run(&run)?.ok_or_else(unknown)?;
+    if caller.sees(&Owner(row.owner)) { Ok(run) } else { Err(unknown()) }
 }

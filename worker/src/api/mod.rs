@@ -7,14 +7,24 @@ mod answer;
 mod ask;
 mod body;
 mod door;
+mod flow_view;
+mod gates;
 mod health;
+mod library_events;
+mod output;
 mod page;
 mod problem;
 mod query;
+mod runs;
 pub(crate) mod serve;
 mod session;
+mod sse;
+mod start;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod tools;
+mod workflows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,11 +32,17 @@ use std::sync::Arc;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
+use weir_shared::limits::Limits;
+use weir_shared::tool::Catalog;
 
 pub(crate) use door::{Access, Door};
 pub(crate) use session::Sessions;
 
 use crate::assets::Page;
+use crate::engine::Runs;
+use crate::library::Library;
+use crate::shutdown::ShutdownWatch;
+use crate::store::Store;
 
 /// What the resources are made of.
 #[derive(Clone)]
@@ -34,6 +50,14 @@ pub(crate) struct Api {
     pub(crate) access: Arc<Access>,
     pub(crate) page: Arc<Page>,
     pub(crate) worker: Arc<WorkerFacts>,
+    pub(crate) store: Store,
+    pub(crate) library: Library,
+    pub(crate) runs: Runs,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) limits: Limits,
+    /// The state directory, where runs keep their files.
+    pub(crate) state: PathBuf,
+    pub(crate) shutdown: ShutdownWatch,
 }
 
 /// What the worker says about itself.
@@ -45,12 +69,20 @@ pub(crate) struct WorkerFacts {
 
 /// Every route. The order does not matter: each matches its whole path, then its method.
 pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    health::routes()
-        .or(session::routes(api))
-        .unify()
-        .or(page::routes(api.page.clone()))
-        .unify()
-        .recover(problem::of_rejection)
-        .unify()
-        .boxed()
+    let resources = [
+        health::routes(),
+        session::routes(api),
+        workflows::routes(api),
+        library_events::routes(api),
+        start::routes(api),
+        stream::routes(api),
+        gates::routes(api),
+        runs::routes(api),
+        output::routes(api),
+        tools::routes(api),
+        page::routes(api.page.clone()),
+    ];
+    let nothing = warp::any().and_then(|| std::future::ready(Err(warp::reject::not_found()))).boxed();
+    let all = resources.into_iter().fold(nothing, |before, resource| before.or(resource).unify().boxed());
+    all.recover(problem::of_rejection).unify().boxed()
 }

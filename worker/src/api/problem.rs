@@ -8,15 +8,25 @@ use std::convert::Infallible;
 use hyper::body::Bytes;
 use serde_json::{Map, Value, json};
 use warp::http::StatusCode;
-use warp::http::header::{HeaderValue, WWW_AUTHENTICATE};
+use warp::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use warp::reject::{InvalidQuery, MethodNotAllowed, Rejection};
 use warp::reply::Response;
+use weir_shared::finding::{Fault, Finding};
+use weir_shared::flow::PermissionMode;
+use weir_shared::ids::FlowId;
 use weir_shared::wire::Problem;
 
 use super::answer::bytes_of;
 use crate::access::entry::Refusal;
 use crate::access::scope::Scope;
+use crate::engine::{ApproveError, CancelError, FollowError, ReadError};
+use crate::library::SaveError;
+use crate::queue::admission::{CapacityScope, Priority};
+use crate::run_request::StartError;
 use crate::store::StoreError;
+
+/// When to try again while the queue is full.
+const RETRY_SECONDS: u64 = 1;
 
 /// Why a request has no success.
 #[derive(Debug, thiserror::Error)]
@@ -39,22 +49,56 @@ pub(crate) enum ApiError {
     TooSlow { seconds: u64 },
     #[error("bodies are taken uncompressed; leave Content-Encoding out")]
     Encoded,
-    #[error("no space is left for the store; make room and try again")]
-    StorageFull,
+    #[error("{what} is not supported yet, so the request is refused as a whole; leave it out")]
+    NotSupportedYet { what: String },
+    #[error("no model is set up, so nothing can plan this goal; send a plan as `workflow`")]
+    NoModel,
+    #[error("the flow has errors and cannot run")]
+    Findings { findings: Vec<Finding> },
+    #[error("the plan cannot be read")]
+    Plan { faults: Vec<Fault> },
+    #[error("this token starts runs in the mode {} at most", mode_word(*most))]
+    PermissionMode { most: PermissionMode },
+    #[error("say which revision you started from, as `expectedRevision` or in If-Match")]
+    PreconditionMissing,
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Approve(#[from] ApproveError),
+    #[error(transparent)]
+    Cancel(#[from] CancelError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Follow(#[from] FollowError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     #[error("the worker failed: see its log")]
     Internal { reason: String },
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Full => ApiError::StorageFull,
-            StoreError::Io { .. }
-            | StoreError::Damaged { .. }
-            | StoreError::OutOfOrder { .. }
-            | StoreError::NotEnded { .. }
-            | StoreError::Closed => ApiError::Internal { reason: error.to_string() },
+impl ApiError {
+    /// There is no such flow.
+    pub(super) fn no_flow(id: &FlowId) -> Self {
+        ApiError::Unknown { what: format!("flow `{id}`") }
+    }
+
+    /// A parameter that is not what it should be.
+    pub(super) fn bad_parameter(name: &str, given: &str, expected: &str) -> Self {
+        ApiError::Malformed {
+            code: "bad_parameter",
+            message: format!("`{name}` is `{given}`, and should be {expected}"),
         }
+    }
+}
+
+fn mode_word(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::AskForApproval => "ask-for-approval",
+        PermissionMode::ApproveForMe => "approve-for-me",
+        PermissionMode::FullAccess => "full-access",
     }
 }
 
@@ -63,6 +107,9 @@ pub(super) fn refuse(error: &ApiError) -> Response {
     let (status, problem) = problem_of(error);
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     let mut response = bytes_of(status, "application/json", Bytes::from(body));
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS));
+    }
     if status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
@@ -84,9 +131,8 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
             StatusCode::FORBIDDEN,
             Problem { params: Some(params(json!({ "needs": needs.as_str() }))), ..plain("scope", text) },
         ),
-        ApiError::UnknownPath => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        ApiError::UnknownPath | ApiError::Unknown { .. } => (StatusCode::NOT_FOUND, plain("not_found", text)),
         ApiError::Method => (StatusCode::METHOD_NOT_ALLOWED, plain("method_not_allowed", text)),
-        ApiError::Unknown { .. } => (StatusCode::NOT_FOUND, plain("not_found", text)),
         ApiError::Malformed { code, .. } => (StatusCode::BAD_REQUEST, plain(code, text)),
         ApiError::TooLarge { limit } => (
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -94,12 +140,127 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         ),
         ApiError::TooSlow { .. } => (StatusCode::REQUEST_TIMEOUT, plain("too_slow", text)),
         ApiError::Encoded => (StatusCode::UNSUPPORTED_MEDIA_TYPE, plain("content_encoding", text)),
-        ApiError::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, plain("storage_full", text)),
-        ApiError::Internal { reason } => {
-            tracing::error!(%reason, "a request failed");
-            (StatusCode::INTERNAL_SERVER_ERROR, plain("internal", text))
+        ApiError::NotSupportedYet { .. } => (StatusCode::UNPROCESSABLE_ENTITY, plain("not_supported_yet", text)),
+        ApiError::NoModel => (StatusCode::SERVICE_UNAVAILABLE, plain("no_model", text)),
+        ApiError::Findings { findings } => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
         }
+        ApiError::Plan { faults } => {
+            (StatusCode::BAD_REQUEST, Problem { faults: faults.clone(), ..plain("invalid_plan", text) })
+        }
+        ApiError::PermissionMode { most } => (
+            StatusCode::FORBIDDEN,
+            Problem { params: Some(params(json!({ "most": most }))), ..plain("permission_mode", text) },
+        ),
+        ApiError::PreconditionMissing => (StatusCode::PRECONDITION_REQUIRED, plain("revision_required", text)),
+        ApiError::Save(error) => of_save(error, text),
+        ApiError::Start(error) => of_start(error, text),
+        ApiError::Approve(error) => match error {
+            ApproveError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            ApproveError::NoOpenGate => (StatusCode::CONFLICT, plain("no_open_gate", text)),
+            ApproveError::GateNotOpen(_) => (StatusCode::CONFLICT, plain("gate_not_open", text)),
+            ApproveError::PlanAtStepGate(_) => (StatusCode::CONFLICT, plain("plan_at_step_gate", text)),
+            ApproveError::Plan(faults) => {
+                (StatusCode::BAD_REQUEST, Problem { faults: faults.clone(), ..plain("invalid_plan", text) })
+            }
+            ApproveError::SeveralGates(gates) => (
+                StatusCode::CONFLICT,
+                Problem { more: params(json!({ "gates": gates })), ..plain("several_gates", text) },
+            ),
+            ApproveError::Store(error) => of_store(error),
+        },
+        ApiError::Cancel(error) => match error {
+            CancelError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            CancelError::Store(error) => of_store(error),
+        },
+        ApiError::Read(error) => match error {
+            ReadError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            ReadError::History(_) => internal(&text),
+            ReadError::Store(error) => of_store(error),
+        },
+        ApiError::Follow(error) => match error {
+            FollowError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            FollowError::PastEnd { .. } => (StatusCode::BAD_REQUEST, plain("past_end", text)),
+            FollowError::Ended => (StatusCode::CONFLICT, plain("ended", text)),
+            FollowError::Store(error) => of_store(error),
+        },
+        ApiError::Store(error) => of_store(error),
+        ApiError::Internal { reason } => internal(reason),
     }
+}
+
+fn of_save(error: &SaveError, text: String) -> (StatusCode, Problem) {
+    match error {
+        SaveError::Unreadable { findings } => {
+            (StatusCode::BAD_REQUEST, Problem { findings: findings.clone(), ..plain("unreadable_flow", text) })
+        }
+        SaveError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, plain("too_large", text)),
+        SaveError::Conflict { current } => {
+            let more = json!({ "revision": current.revision, "flow": current.flow, "text": current.text });
+            (StatusCode::CONFLICT, Problem { more: params(more), ..plain("revision_conflict", text) })
+        }
+        SaveError::Exists { .. } => (StatusCode::CONFLICT, plain("flow_exists", text)),
+        SaveError::Unknown { .. } => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        SaveError::NotRead { .. } => (StatusCode::CONFLICT, plain("not_readable", text)),
+        SaveError::Full => (StatusCode::INSUFFICIENT_STORAGE, plain("storage_full", text)),
+        // The cause names a place of the owner's own directory, and says what to mend.
+        SaveError::Io { .. } => (StatusCode::INTERNAL_SERVER_ERROR, plain("not_written", text)),
+    }
+}
+
+fn of_start(error: &StartError, text: String) -> (StatusCode, Problem) {
+    match error {
+        StartError::Inputs(faults) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { faults: faults.clone(), ..plain("invalid_inputs", text) })
+        }
+        StartError::Plan(faults) => {
+            (StatusCode::BAD_REQUEST, Problem { faults: faults.clone(), ..plain("invalid_plan", text) })
+        }
+        StartError::NotYetSupported(faults) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { faults: faults.clone(), ..plain("not_supported_yet", text) })
+        }
+        StartError::Goal(_) => (StatusCode::UNPROCESSABLE_ENTITY, plain("bad_goal", text)),
+        StartError::Capacity { scope, priority } => {
+            let mut more = params(json!({
+                "retryable": true, "retryAfterSeconds": RETRY_SECONDS, "capacityScope": scope.as_str(),
+            }));
+            match scope {
+                CapacityScope::OwnerPriority | CapacityScope::GlobalPriority => {
+                    more.insert("capacityPriority".to_owned(), Value::from(priority_word(*priority)));
+                }
+                CapacityScope::Owner | CapacityScope::Global => {}
+            }
+            (StatusCode::TOO_MANY_REQUESTS, Problem { more, ..plain("capacity", text) })
+        }
+        StartError::Stopping => (StatusCode::SERVICE_UNAVAILABLE, plain("stopping", text)),
+        StartError::Store(error) => of_store(error),
+    }
+}
+
+fn priority_word(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Interactive => "interactive",
+        Priority::Normal => "normal",
+        Priority::Batch => "batch",
+    }
+}
+
+fn of_store(error: &StoreError) -> (StatusCode, Problem) {
+    match error {
+        StoreError::Full => (StatusCode::INSUFFICIENT_STORAGE, plain("storage_full", error.to_string())),
+        StoreError::Io { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::OutOfOrder { .. }
+        | StoreError::NotEnded { .. }
+        | StoreError::Closed => internal(&error.to_string()),
+    }
+}
+
+/// The reason is for the log; the caller learns that there is one.
+fn internal(reason: &str) -> (StatusCode, Problem) {
+    tracing::error!(reason, "a request failed");
+    let text = "the worker failed: its log says why".to_owned();
+    (StatusCode::INTERNAL_SERVER_ERROR, plain("internal", text))
 }
 
 /// A problem that is a code and a text.

@@ -26,10 +26,11 @@ pub(super) fn ask(question: &str) -> Said {
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {
             Ok(0) | Err(_) => return Said::Nothing,
-            Ok(_) => match read(&line) {
-                Some(said) => return said,
-                None => continue,
-            },
+            Ok(_) => {
+                if let Some(said) = read(&line) {
+                    return said;
+                }
+            }
         }
     }
 }

@@ -5,11 +5,15 @@
 
 mod approve;
 mod cancel;
+mod check;
 mod connect;
 mod events;
 mod exit;
+mod flow_files;
+mod fmt;
 mod gate;
 mod list;
+mod log;
 mod output;
 mod progress;
 mod run;
@@ -40,6 +44,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong use or no worker
 enum Command {
     Serve(serve::Serve),
     Run(run::Run),
+    Check(check::Check),
+    Fmt(fmt::Fmt),
     List(list::List),
     Runs(runs::Runs),
     Cancel(cancel::Cancel),
@@ -49,7 +55,7 @@ enum Command {
 /// Where a command finds the worker.
 #[derive(Debug, Args)]
 struct Place {
-    /// State directory of the worker [default: $XDG_STATE_HOME/weir]
+    /// State directory of the worker [default: `$XDG_STATE_HOME/weir`]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
 }
@@ -70,6 +76,8 @@ pub(crate) fn main() -> ExitCode {
     let done = match Weir::parse().command {
         Command::Serve(serve) => serve.execute(),
         Command::Run(run) => run.execute(),
+        Command::Check(check) => check.execute(),
+        Command::Fmt(fmt) => fmt.execute(),
         Command::List(list) => list.execute(),
         Command::Runs(runs) => runs.execute(),
         Command::Cancel(cancel) => cancel.execute(),

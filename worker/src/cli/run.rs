@@ -81,7 +81,7 @@ impl Run {
         let accepted: RunAccepted = worker.post(&format!("/api/workflows/{flow}/run"), &body)?;
         output::tell(&format!("run {}", accepted.run_id));
         interrupts.cancel(worker.clone(), accepted.run_id.clone());
-        Following { worker, run: accepted.run_id, progress: Progress::default(), json: self.json }.to_the_end()
+        Following { worker, run: accepted.run_id, progress: Progress::default(), json: self.json }.follow()
     }
 }
 
@@ -136,7 +136,7 @@ struct Following {
 }
 
 impl Following {
-    fn to_the_end(mut self) -> Done {
+    fn follow(mut self) -> Done {
         let path = format!("/api/agent/stream?runId={}", self.run);
         let mut last: Option<String> = None;
         let mut lost = 0;

@@ -14,7 +14,7 @@ pub(super) struct Runs {
     /// Only runs of this flow
     #[arg(long)]
     flow: Option<FlowId>,
-    /// Only runs with this status: queued, executing, awaiting_step_approval, completed, failed, cancelled, …
+    /// Only runs with this status: queued, executing, completed, failed, cancelled, …
     #[arg(long, value_parser = status)]
     status: Option<String>,
     /// How many at most
@@ -37,10 +37,10 @@ impl Runs {
     pub(super) fn execute(self) -> Done {
         let mut path = format!("/api/agent/runs?limit={}", self.limit);
         if let Some(flow) = &self.flow {
-            path.push_str(&format!("&flow={flow}"));
+            path = format!("{path}&flow={flow}");
         }
         if let Some(status) = &self.status {
-            path.push_str(&format!("&status={status}"));
+            path = format!("{path}&status={status}");
         }
         let page: RunPage = Worker::find(&self.place.config()?)?.get(&path)?;
         if self.json {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::exit::{Exit, Stop};
-use super::{Done, configuration};
+use super::{Done, configuration, log};
 use crate::config::Key;
 use crate::daemon::{self, Ended, StartError};
 
@@ -19,7 +19,7 @@ pub(super) struct Serve {
     /// Directory of the flow files [default: flows]
     #[arg(long, value_name = "DIR")]
     flows: Option<PathBuf>,
-    /// Directory for the store, the runs and the token [default: $XDG_STATE_HOME/weir]
+    /// Directory for the store, the runs and the token [default: `$XDG_STATE_HOME/weir`]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
     /// Address to listen on [default: 127.0.0.1:9347]
@@ -50,13 +50,16 @@ impl Serve {
                 config.listen
             )));
         }
+        log::to_standard_error();
         match daemon::run(config) {
             Ok(Ended::Asked) => Ok(Exit::Done),
             Ok(Ended::Broken) => Ok(Exit::Failed),
             Err(error @ (StartError::State(_) | StartError::Store(_) | StartError::Listen { .. })) => {
                 Err(Stop::usage(&error))
             }
-            Err(error @ StartError::Io(_)) => Err(Stop::failed(&error)),
+            Err(error @ (StartError::Tools(_) | StartError::Recovery(_) | StartError::Io(_))) => {
+                Err(Stop::failed(&error))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the form a plugin's manifest has.
 
 use serde_json::Value;
-use weir_shared::tool::{NodeDisplay, OutputField, ToolDeclaration};
+use weir_shared::tool::{Catalog, NodeDisplay, OutputField, ToolDeclaration};
 
 use super::files::{delete_file, edit_file, list_directory, make_directory, move_file, read_file, write_file};
 use super::{delay, execute_command, flow_if, flow_switch, json_format};
@@ -60,6 +60,11 @@ impl Builtin {
             Builtin::DeleteFile => delete_file::declaration(),
         })
     }
+}
+
+/// What flows are checked against where nothing runs: the built-in tools.
+pub(crate) fn builtin_catalog() -> Catalog {
+    Catalog::new(Builtin::ALL.map(Builtin::declaration))
 }
 
 /// Reads a declaration and fills in what follows from it: source, trust, and the outputs of the node from the output

@@ -21,4 +21,6 @@ mod json_format;
 mod schema;
 mod toolbox;
 
+pub(crate) use catalog::builtin_catalog;
+pub(crate) use schema::UnusableSchema;
 pub(crate) use toolbox::{ToolSettings, Toolbox};

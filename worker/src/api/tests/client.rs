@@ -62,10 +62,10 @@ impl Ask {
     pub(super) fn bytes(&self, address: SocketAddr) -> Vec<u8> {
         let mut head = format!("{}\r\n", self.line);
         if !self.headers.iter().any(|(name, _)| name == "Host") {
-            head.push_str(&format!("Host: {address}\r\n"));
+            head = format!("{head}Host: {address}\r\n");
         }
         for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head = format!("{head}{name}: {value}\r\n");
         }
         head.push_str("Connection: close\r\n\r\n");
         let mut bytes = head.into_bytes();

@@ -2,5 +2,8 @@
 
 mod client;
 mod door;
+mod foreign_pages;
+mod library;
+mod runs;
 mod server;
 mod session;

@@ -1,26 +1,35 @@
-//! A server for one test.
+//! A worker's API for one test: everything is real, in a directory of its own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use weir_shared::limits::Limits;
 
+use super::client::Ask;
 use crate::access::origin::Names;
 use crate::access::session::SessionCookie;
 use crate::access::token::{SECRET_BYTES, Token};
 use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
 use crate::clock::Clock;
+use crate::engine::{Runs, Settings};
+use crate::library::Library;
+use crate::process::Supervisor;
+use crate::shutdown::{Shutdown, Stage};
 use crate::store::Store;
+use crate::tool::{ToolSettings, Toolbox};
 
 /// A running server. Dropping it does not end it; the runtime of the test does.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     pub(super) token: String,
-    _state: TempDir,
+    directory: TempDir,
+    shutdown: Shutdown,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
@@ -31,26 +40,55 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let token = Token::of(&[3; SECRET_BYTES]);
-        let state = tempfile::tempdir().unwrap();
-        let store = Store::open(&state.path().join("weir.redb")).unwrap();
-        let worker = WorkerFacts { id: store.worker_id().to_string(), flows: state.path().join("flows") };
+        let directory = tempfile::tempdir().unwrap();
+        let state = directory.path().to_owned();
+        let flows = state.join("flows");
+        let store = Store::open(&state.join("weir.redb")).unwrap();
+        let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
         let access = Arc::new(Access {
             names: Names::of(address, &[], &["https://ally.example".to_owned()]),
             cookie: SessionCookie::of(&worker.id),
             token: token.clone(),
-            sessions: Sessions::in_store(store, Clock::system()),
+            sessions: Sessions::in_store(store.clone(), Clock::system()),
         });
-        let api = Api { access: access.clone(), page: Arc::new(Page::Absent), worker: Arc::new(worker) };
+        let (shutdown, watch) = Shutdown::new();
+        let supervisor = Supervisor::start(&worker.id);
+        let toolbox = Toolbox::new(supervisor, Clock::system(), ToolSettings::default()).unwrap();
+        let catalog = toolbox.catalog();
+        let times = (Clock::system(), watch.clone());
+        let api = Api {
+            access: access.clone(),
+            page: Arc::new(Page::Absent),
+            worker: Arc::new(worker),
+            library: Library::open(flows, catalog.clone(), Limits::default()),
+            runs: Runs::new(store.clone(), toolbox, times, state.clone(), Settings::default()),
+            store,
+            catalog,
+            limits: Limits::default(),
+            state,
+            shutdown: watch,
+        };
         let door = Door::new(access, warp::service(routes(&api)));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(serve::serve(listener, door, async move {
             let _told_or_dropped = stopped.await;
         }));
-        Self { address, token: token.reveal().to_owned(), _state: state, stop, serving }
+        Self { address, token: token.reveal().to_owned(), directory, shutdown, stop, serving }
+    }
+
+    /// A request with the token.
+    pub(super) fn ask(&self, method: &str, path: &str) -> Ask {
+        Ask::new(method, path).header("X-Weir-Token", self.token.as_str())
+    }
+
+    /// The flow directory.
+    pub(super) fn flows(&self) -> PathBuf {
+        self.directory.path().join("flows")
     }
 
     /// Ends it and waits until every connection is closed.
     pub(super) async fn end(self) {
+        self.shutdown.advance(Stage::Draining);
         drop(self.stop);
         self.serving.await.unwrap();
     }

@@ -1,0 +1,126 @@
+//! Runs over HTTP: start, follow, cut and resume, read.
+
+use serde_json::{Value, json};
+
+use super::client::{Answer, Ask};
+use super::server::Server;
+
+/// A plan of two waits of no time.
+fn plan() -> Value {
+    json!({ "steps": [
+        { "index": 0, "toolName": "delay", "args": { "seconds": 0 } },
+        { "index": 1, "toolName": "delay", "args": { "seconds": 0 }, "dependsOn": [0] },
+    ]})
+}
+
+async fn start(server: &Server) -> String {
+    let body = json!({ "goal": "wait twice", "workflow": plan() });
+    let accepted = server.ask("POST", "/api/agent/run").body(body.to_string()).send(server.address).await;
+    assert_eq!(accepted.status, 202, "{accepted:?}");
+    accepted.json()["runId"].as_str().unwrap().to_owned()
+}
+
+fn follow(server: &Server, run: &str) -> Ask {
+    server.ask("GET", &format!("/api/agent/stream?runId={run}"))
+}
+
+/// The ids of a stream, in order. Chunk sizes of the transfer do not begin with `id`.
+fn ids(answer: &Answer) -> Vec<u64> {
+    answer.body.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect()
+}
+
+#[tokio::test]
+async fn a_run_is_followed_to_its_end_and_again_from_every_event() {
+    let server = Server::start().await;
+    let run = start(&server).await;
+    let whole = follow(&server, &run).send(server.address).await;
+    assert_eq!(whole.header("content-type"), Some("text/event-stream"));
+    assert!(whole.body.contains("retry: 1000\n\n"), "{}", whole.body);
+    let all = ids(&whole);
+    assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
+    assert!(whole.body.contains("event: complete"));
+
+    let last = all.len() as u64;
+    for after in 0..last {
+        let rest = follow(&server, &run).header("Last-Event-ID", after.to_string()).send(server.address).await;
+        assert_eq!(ids(&rest), (after + 1..=last).collect::<Vec<_>>());
+    }
+    for past in [last, last + 1, 99_999_999] {
+        let rest = follow(&server, &run).header("Last-Event-ID", past.to_string()).send(server.address).await;
+        assert_eq!(rest.status, 204, "{past}");
+    }
+    let by_query = server.ask("GET", &format!("/api/agent/stream?runId={run}&after={}", last - 1));
+    assert_eq!(ids(&by_query.clone().send(server.address).await), [last]);
+    assert_eq!(ids(&by_query.header("Last-Event-ID", "0").send(server.address).await), all, "the header wins");
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_be_is_refused() {
+    let server = Server::start().await;
+    let run = start(&server).await;
+    let bad = follow(&server, &run).header("Last-Event-ID", "abc").send(server.address).await;
+    assert_eq!((bad.status, bad.code()), (400, "bad_event_id".to_owned()));
+    for (path, status) in [
+        ("/api/agent/stream", 400),
+        ("/api/agent/stream?runId=nobody", 404),
+        ("/api/agent/stream?runId=00000000-0000-7000-8000-000000000000", 404),
+    ] {
+        assert_eq!(server.ask("GET", path).send(server.address).await.status, status, "{path}");
+    }
+    let with_query_token = Ask::new("GET", &format!("/api/agent/stream?runId={run}&token={}", server.token));
+    assert_eq!(with_query_token.send(server.address).await.status, 200);
+    let elsewhere = Ask::new("GET", &format!("/api/agent/runs?token={}", server.token));
+    assert_eq!(elsewhere.send(server.address).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_run_is_listed_and_shown_whole() {
+    let server = Server::start().await;
+    let run = start(&server).await;
+    follow(&server, &run).send(server.address).await;
+    let listed =
+        server.ask("GET", "/api/agent/runs?q=TWICE&status=completed&cause=api&limit=1").send(server.address).await;
+    assert_eq!(listed.json()["runs"][0]["runId"], run.as_str(), "{listed:?}");
+    for bad in ["limit=0", "limit=501", "limit=x", "status=done", "flow=A", "before=x", "stauts=failed"] {
+        assert_eq!(
+            server.ask("GET", &format!("/api/agent/runs?{bad}")).send(server.address).await.status,
+            400,
+            "{bad}"
+        );
+    }
+    let shown = server.ask("GET", &format!("/api/agent/runs/{run}")).send(server.address).await;
+    assert_eq!(shown.json()["executions"].as_array().unwrap().len(), 2);
+    assert_eq!(shown.json()["status"], "completed");
+    let page = server.ask("GET", &format!("/api/agent/runs/{run}?eventLimit=2&after=1")).send(server.address).await;
+    assert_eq!(page.json()["events"][0]["seq"], 2);
+    assert_eq!(page.json()["events"].as_array().unwrap().len(), 2);
+    let none = server.ask("GET", &format!("/api/agent/runs/{run}/steps/0/output")).send(server.address).await;
+    assert_eq!((none.status, none.body.as_str()), (200, ""));
+    let never = server.ask("GET", &format!("/api/agent/runs/{run}/steps/7/output")).send(server.address).await;
+    assert_eq!(never.status, 404);
+}
+
+#[tokio::test]
+async fn what_this_version_does_not_do_is_refused_by_name() {
+    let server = Server::start().await;
+    let ask = |path: &str, body: Value| server.ask("POST", path).body(body.to_string());
+    let no_model = ask("/api/agent/run", json!({ "goal": "tidy up" })).send(server.address).await;
+    assert_eq!((no_model.status, no_model.code()), (503, "no_model".to_owned()));
+    let batch = ask("/api/agent/batch", json!({ "workflows": [plan()] })).send(server.address).await;
+    assert_eq!((batch.status, batch.code()), (422, "not_supported_yet".to_owned()));
+    for name in ["version", "only", "upTo"] {
+        let value = if name == "version" { json!(1) } else { json!("a") };
+        let refused = ask("/api/workflows/a/run", json!({ name: value })).send(server.address).await;
+        assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()), "{name}");
+        assert!(refused.json()["error"].as_str().unwrap().contains(name));
+    }
+    let mut secret = plan();
+    secret["steps"][0] =
+        json!({ "index": 0, "toolName": "execute_command", "args": { "command": "echo {{secrets.KEY}}" } });
+    let refused = ask("/api/agent/run", json!({ "workflow": secret })).send(server.address).await;
+    assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()), "{refused:?}");
+    let faulty = json!({ "workflow": { "steps": [{ "index": 0, "toolName": "nothing_like_it" }] } });
+    let refused = ask("/api/agent/run", faulty).send(server.address).await;
+    assert_eq!((refused.status, refused.code()), (400, "invalid_plan".to_owned()));
+    assert!(!refused.json()["faults"].as_array().unwrap().is_empty());
+}
