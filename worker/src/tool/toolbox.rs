@@ -68,7 +68,7 @@ impl Toolbox {
         let mut declarations = Vec::new();
         for builtin in Builtin::ALL {
             let declaration = builtin.declaration();
-            let schema = ToolSchema::compile(&declaration)?;
+            let schema = ToolSchema::of(&declaration)?;
             let timeout = declaration.timeout_seconds.map(Duration::from_secs);
             tools.insert(declaration.name.clone(), Tool { builtin, schema, timeout });
             declarations.push(declaration);
