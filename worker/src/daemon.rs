@@ -27,7 +27,7 @@ use crate::process::{Supervisor, confine_worker, end_leftovers};
 use crate::shutdown::{Shutdown, Stage};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
 use crate::store::{OpenError, Store};
-use crate::task::{Alarm, Policy, spawn};
+use crate::task::{Alarm, spawn_vital};
 use crate::tool::{ToolSettings, Toolbox, UnusableSchema};
 
 /// Threads that run tasks. The work is waiting: for children, the disk and clients.
@@ -137,9 +137,9 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     };
     let door = Door::new(access, warp::service(routes(&api)));
     let (close_door, door_closes) = oneshot::channel::<()>();
-    let serving = spawn(
+    let serving = spawn_vital(
         "serve",
-        Policy::Vital(alarm),
+        alarm,
         serve::serve(listener, door, async move {
             // Dropped is as good as told.
             let _told = door_closes.await;

@@ -6,7 +6,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,11 +52,6 @@ impl StateDirectory {
     /// Names a state directory; nothing is touched.
     pub(crate) fn at(path: PathBuf) -> Self {
         Self(path)
-    }
-
-    /// The directory itself.
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
     }
 
     /// Makes the directory (mode 0700) when it is missing, and takes it for this process alone.
@@ -177,7 +172,7 @@ mod tests {
         let second = state.token_or_new(&[2; SECRET_BYTES]).unwrap();
         assert_eq!(first.reveal(), second.reveal());
         assert_eq!(first.reveal(), state.token().unwrap().reveal());
-        let mode = |name: &str| std::fs::metadata(state.path().join(name)).unwrap().permissions().mode() & 0o777;
+        let mode = |name: &str| std::fs::metadata(state.0.join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(""), mode("token"), mode("lock")), (0o700, 0o600, 0o600));
     }
 

@@ -1,4 +1,4 @@
-//! Tasks with a name and a policy, so that none dies unseen.
+//! Vital tasks: each has a name, and the worker ends when one of them panics, so that none dies unseen.
 //!
 //! A panic in a task is caught by the runtime and would otherwise only show where the task is awaited, which for a
 //! task that lives as long as the worker is never. Short-lived tasks of one owner (connections, say) live in that
@@ -8,15 +8,6 @@ use std::future::Future;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-
-/// What a task's panic means.
-#[derive(Debug, Clone)]
-pub(crate) enum Policy {
-    /// The worker cannot go on without it: it is told and ends.
-    Vital(Alarm),
-    /// The worker goes on; the panic is logged.
-    Spare,
-}
 
 /// Tells the composition root that a vital task is gone.
 #[derive(Debug, Clone)]
@@ -47,9 +38,9 @@ impl Task {
     }
 }
 
-/// Starts a task.
-pub(crate) fn spawn(name: &'static str, policy: Policy, work: impl Future<Output = ()> + Send + 'static) -> Task {
-    let guard = PanicGuard { name, policy };
+/// Starts a task that the worker cannot go on without.
+pub(crate) fn spawn_vital(name: &'static str, alarm: Alarm, work: impl Future<Output = ()> + Send + 'static) -> Task {
+    let guard = PanicGuard { name, alarm };
     let handle = tokio::spawn(async move {
         let guard = guard;
         work.await;
@@ -58,10 +49,10 @@ pub(crate) fn spawn(name: &'static str, policy: Policy, work: impl Future<Output
     Task { name, handle }
 }
 
-/// Dropped while its task unwinds, it applies the policy.
+/// Dropped while its task unwinds, it raises the alarm.
 struct PanicGuard {
     name: &'static str,
-    policy: Policy,
+    alarm: Alarm,
 }
 
 impl Drop for PanicGuard {
@@ -70,11 +61,8 @@ impl Drop for PanicGuard {
             return;
         }
         tracing::error!(task = self.name, "task panicked");
-        match &self.policy {
-            // Full means that an alarm is already on its way.
-            Policy::Vital(alarm) => drop(alarm.0.try_send(self.name)),
-            Policy::Spare => {}
-        }
+        // Full means that an alarm is already on its way.
+        let _raised = self.alarm.0.try_send(self.name);
     }
 }
 
@@ -85,10 +73,9 @@ mod tests {
     #[tokio::test]
     async fn a_vital_task_that_panics_raises_the_alarm() {
         let (alarm, mut heard) = Alarm::new();
-        spawn("doomed", Policy::Vital(alarm.clone()), async { panic!("as meant") }).ended().await;
+        spawn_vital("doomed", alarm.clone(), async { panic!("as meant") }).ended().await;
         assert_eq!(heard.recv().await, Some("doomed"));
-        spawn("fine", Policy::Vital(alarm), async {}).ended().await;
-        spawn("spare", Policy::Spare, async { panic!("as meant") }).ended().await;
+        spawn_vital("fine", alarm, async {}).ended().await;
         assert_eq!(heard.recv().await, None);
     }
 }

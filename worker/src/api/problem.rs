@@ -14,6 +14,7 @@ use warp::reply::Response;
 use weir_shared::finding::{Fault, Finding};
 use weir_shared::flow::PermissionMode;
 use weir_shared::ids::FlowId;
+use weir_shared::select::BadSelection;
 use weir_shared::wire::Problem;
 
 use super::answer::bytes_of;
@@ -57,6 +58,8 @@ pub(crate) enum ApiError {
     Findings { findings: Vec<Finding> },
     #[error("the plan cannot be read")]
     Plan { faults: Vec<Fault> },
+    #[error(transparent)]
+    Selection(#[from] BadSelection),
     #[error("this token starts runs in the mode {} at most", mode_word(*most))]
     PermissionMode { most: PermissionMode },
     #[error("say which revision you started from, as `expectedRevision` or in If-Match")]
@@ -151,6 +154,14 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         ApiError::PermissionMode { most } => (
             StatusCode::FORBIDDEN,
             Problem { params: Some(params(json!({ "most": most }))), ..plain("permission_mode", text) },
+        ),
+        ApiError::Selection(BadSelection::UnknownNode { id }) => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            Problem { params: Some(params(json!({ "node": id }))), ..plain("unknown_node", text) },
+        ),
+        ApiError::Selection(BadSelection::Missing { missing }) => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            Problem { params: Some(params(json!({ "missing": missing }))), ..plain("missing_results", text) },
         ),
         ApiError::PreconditionMissing => (StatusCode::PRECONDITION_REQUIRED, plain("revision_required", text)),
         ApiError::Save(error) => of_save(error, text),

@@ -1,14 +1,20 @@
 //! `POST /api/workflows/{id}/run`, `/api/agent/run` and `/api/agent/batch`: what starts runs.
 
+use std::sync::Arc;
+
 use hyper::body::Bytes;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
 use warp::reply::Response;
 use weir_shared::check::read_plan;
+use weir_shared::compile::compile;
 use weir_shared::finding::{FindingCounts, Severity};
+use weir_shared::flow::Flow;
 use weir_shared::ids::FlowId;
+use weir_shared::plan::Plan;
 use weir_shared::run::event::{Cause, RunConfig};
+use weir_shared::select;
 use weir_shared::wire::{RunFlow, RunPlan};
 
 use super::Api;
@@ -44,7 +50,7 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
 async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer {
     require(&caller, Scope::Run)?;
     let RunFlow { inputs, config, version, only, up_to } = read_or_default(body)?;
-    let asked = [("version", version.is_some()), ("only", only.is_some()), ("upTo", up_to.is_some())];
+    let asked = [("version", version.is_some()), ("only", only.is_some())];
     if let Some((name, _)) = asked.iter().find(|(_, given)| *given) {
         return Err(ApiError::NotSupportedYet { what: format!("`{name}`") });
     }
@@ -55,10 +61,20 @@ async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer
         let errors = entry.findings.iter().filter(|finding| finding.severity == Severity::Error);
         return Err(ApiError::Findings { findings: errors.cloned().collect() });
     };
-    let source =
-        Source::Flow { id: id.clone(), revision: entry.revision.clone(), flow: flow.clone(), plan: plan.clone() };
+    let (flow, plan) = match up_to {
+        Some(node) => part(api, flow, &node)?,
+        None => (flow.clone(), plan.clone()),
+    };
+    let source = Source::Flow { id: id.clone(), revision: entry.revision.clone(), flow, plan };
     let request = RunRequest { cause: Cause::Manual, owner: caller.owner, source, inputs, config };
     json(StatusCode::ACCEPTED, &api.runs.start(request).await?)
+}
+
+/// A node with all that leads to it, as a flow of its own.
+fn part(api: &Api, flow: &Flow, node: &str) -> Result<(Arc<Flow>, Arc<Plan>), ApiError> {
+    let part = select::up_to(flow, node, &api.catalog)?;
+    let plan = compile(&part, &api.catalog).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
+    Ok((Arc::new(part), Arc::new(plan)))
 }
 
 async fn run_plan(api: &Api, caller: Caller, body: &[u8]) -> Answer {

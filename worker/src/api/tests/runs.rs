@@ -108,7 +108,7 @@ async fn what_this_version_does_not_do_is_refused_by_name() {
     assert_eq!((no_model.status, no_model.code()), (503, "no_model".to_owned()));
     let batch = ask("/api/agent/batch", json!({ "workflows": [plan()] })).send(server.address).await;
     assert_eq!((batch.status, batch.code()), (422, "not_supported_yet".to_owned()));
-    for name in ["version", "only", "upTo"] {
+    for name in ["version", "only"] {
         let value = if name == "version" { json!(1) } else { json!("a") };
         let refused = ask("/api/workflows/a/run", json!({ name: value })).send(server.address).await;
         assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()), "{name}");
@@ -123,4 +123,27 @@ async fn what_this_version_does_not_do_is_refused_by_name() {
     let refused = ask("/api/agent/run", faulty).send(server.address).await;
     assert_eq!((refused.status, refused.code()), (400, "invalid_plan".to_owned()));
     assert!(!refused.json()["faults"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_part_of_a_flow_is_run_up_to_a_node() {
+    let server = Server::start().await;
+    let wait = |id: &str| json!({ "id": id, "tool": "delay", "args": { "seconds": 0 } });
+    let flow = json!({
+        "format": 1, "name": "Part", "nodes": [wait("a"), wait("b"), wait("c")],
+        "edges": [{ "source": "a", "target": "b" }, { "source": "b", "target": "c" }],
+    });
+    let created = server.ask("POST", "/api/workflows").body(json!({ "flow": flow }).to_string());
+    assert_eq!(created.send(server.address).await.status, 201);
+    let run = |node: &str| server.ask("POST", "/api/workflows/part/run").body(json!({ "upTo": node }).to_string());
+    let accepted = run("b").send(server.address).await;
+    assert_eq!(accepted.status, 202, "{accepted:?}");
+    let id = accepted.json()["runId"].as_str().unwrap().to_owned();
+    follow(&server, &id).send(server.address).await;
+    let shown = server.ask("GET", &format!("/api/agent/runs/{id}")).send(server.address).await.json();
+    let steps: Vec<&str> =
+        shown["executions"].as_array().unwrap().iter().filter_map(|step| step["nodeId"].as_str()).collect();
+    assert_eq!(steps, ["a", "b"]);
+    let unknown = run("z").send(server.address).await;
+    assert_eq!((unknown.status, unknown.code()), (422, "unknown_node".to_owned()));
 }
