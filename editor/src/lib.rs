@@ -15,7 +15,11 @@
 
 #![cfg_attr(
     target_arch = "wasm32",
-    expect(unreachable_pub, reason = "the component macro makes the properties of every component `pub`")
+    expect(
+        unreachable_pub,
+        clippy::needless_pass_by_value,
+        reason = "the component macro makes properties `pub`, and a component owns what it is given"
+    )
 )]
 
 pub mod backend;

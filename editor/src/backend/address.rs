@@ -29,7 +29,7 @@ impl RunsWanted {
         ];
         for (name, value) in words {
             if let Some(value) = value {
-                path.push_str(&format!("&{name}={}", escape(&value)));
+                path.extend(["&", name, "=", &escape(&value)]);
             }
         }
         path
@@ -64,7 +64,8 @@ pub fn escape(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            out.push('%');
+            out.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])));
         }
     }
     out

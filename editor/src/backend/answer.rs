@@ -22,7 +22,7 @@ impl CallError {
             CallError::Refused { problem, .. } => {
                 let mut text = problem.error.clone();
                 for fault in &problem.faults {
-                    text.push_str(&format!(" {}: {}.", fault.path, fault.message.trim_end_matches('.')));
+                    text.extend([" ", &fault.path, ": ", fault.message.trim_end_matches('.'), "."]);
                 }
                 text
             }

@@ -7,6 +7,7 @@ use weir_shared::tool::{InputDisplay, ToolDeclaration, Widget};
 
 /// One field of a form.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own in the schema")]
 pub struct FieldSpec {
     pub name: String,
     pub title: String,

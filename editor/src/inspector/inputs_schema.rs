@@ -197,7 +197,7 @@ pub fn name_fault(schema: Option<&Value>, own: Option<&str>, name: &str) -> Opti
 /// The schema with one more input, and its name.
 pub fn add(schema: Option<&Value>) -> (Value, String) {
     let taken = rows(schema);
-    let free = (1_u32..).map(|n| format!("input_{n}")).find(|name| !taken.iter().any(|row| row.name == *name));
+    let free = (1..=u32::MAX).map(|n| format!("input_{n}")).find(|name| !taken.iter().any(|row| row.name == *name));
     let name = free.unwrap_or_else(|| "input".to_owned());
     let mut schema = root(schema);
     properties(&mut schema).insert(name.clone(), json!({"type": "string"}));
