@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Revision, RunId};
 use weir_shared::tool::ToolDeclaration;
-use weir_shared::wire::{Approve, FlowDeleted, FlowSummary, FlowView, RunAccepted, RunDetail, RunFlow, RunPage};
+use weir_shared::wire::{Approve, FlowDeleted, FlowSummary, FlowView, RunAccepted, RunFlow, RunPage};
 
 use super::address::{OutputWanted, RunsWanted};
 use super::answer::{Answer, CallError, read};
@@ -93,11 +93,6 @@ impl Api {
     /// A page of the runs, newest first.
     pub(crate) async fn runs(self, wanted: &RunsWanted) -> Result<RunPage, CallError> {
         self.call(Verb::Get, &wanted.path(), None).await
-    }
-
-    /// One run as far as it got.
-    pub(crate) async fn run(self, id: &RunId) -> Result<RunDetail, CallError> {
-        self.call(Verb::Get, &format!("/api/agent/runs/{id}"), None).await
     }
 
     /// Answers a gate.

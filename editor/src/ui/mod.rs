@@ -18,8 +18,6 @@ pub(crate) mod copy;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod dialog;
 #[cfg(target_arch = "wasm32")]
-pub(crate) mod drawer;
-#[cfg(target_arch = "wasm32")]
 pub(crate) mod empty;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod field;
