@@ -19,6 +19,10 @@
         unreachable_pub,
         clippy::needless_pass_by_value,
         reason = "the component macro makes properties `pub`, and a component owns what it is given"
+    ),
+    expect(
+        clippy::large_types_passed_by_value,
+        reason = "a stage is a handful of signal handles, copied like each of them"
     )
 )]
 

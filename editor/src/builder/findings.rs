@@ -23,21 +23,26 @@ fn grouped(builder: Builder) -> Vec<Group> {
     let flow = builder.flow.get();
     let mut groups: Vec<Group> = Vec::new();
     for finding in findings.iter() {
-        match groups.iter_mut().find(|group| group.node == finding.node_id) {
-            Some(group) => group.findings.push(finding.clone()),
-            None => {
-                let node = finding.node_id.as_deref().and_then(|id| flow.node(id));
-                let label = match (node, &finding.node_id) {
-                    (Some(node), _) => node.label().to_owned(),
-                    (None, Some(id)) => id.clone(),
-                    (None, None) => "The flow".to_owned(),
-                };
-                groups.push(Group { node: finding.node_id.clone(), label, findings: vec![finding.clone()] });
-            }
+        if let Some(group) = groups.iter_mut().find(|group| group.node == finding.node_id) {
+            group.findings.push(finding.clone());
+            continue;
         }
+        let node = finding.node_id.as_deref().and_then(|id| flow.node(id));
+        let label = match (node, &finding.node_id) {
+            (Some(node), _) => node.label().to_owned(),
+            (None, Some(id)) => id.clone(),
+            (None, None) => "The flow".to_owned(),
+        };
+        groups.push(Group { node: finding.node_id.clone(), label, findings: vec![finding.clone()] });
     }
     groups.sort_by_key(|group| group.node.is_some());
     groups
+}
+
+/// A message as a sentence of its own: messages are written so that they can also follow a place.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// The panel, over the canvas at its top right.
@@ -60,7 +65,7 @@ pub(crate) fn FindingsPanel(open: RwSignal<bool>) -> impl IntoView {
             Severity::Warning => ("finding warning", Glyph::Alert, "Warning"),
             Severity::Info => ("finding info", Glyph::Info, "Remark"),
         };
-        let (message, hint) = (finding.message.clone(), finding.hint.clone());
+        let (message, hint) = (sentence(&finding.message), finding.hint.clone());
         view! {
             <button type="button" class=class on:click=move |_| go(&finding)>
                 <Icon glyph />

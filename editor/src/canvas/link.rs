@@ -9,6 +9,9 @@ use crate::state::card::CardState;
 use crate::state::stage::{Card, Link, Stage};
 use crate::ui::icon::{Glyph, Icon};
 
+/// How far an output stands out from its card.
+const REACH: f64 = 10.0;
+
 /// Whether something goes along an edge now: its target runs and its source has ended.
 fn flows(from: &Card, to: &Card) -> bool {
     let runs = to.state.with(|state| matches!(state, Some(CardState::Running { .. } | CardState::Retrying { .. })));
@@ -30,7 +33,10 @@ pub(crate) fn LinkView(link: Link, stage: Stage) -> impl IntoView {
     };
     let path = Memo::new(move |_| {
         let (from, to) = ends.get();
-        Curve::between(from, to).path()
+        // From the card's border to where its handle ends, so that nothing gapes while the handle is hidden.
+        let mut path = format!("M{:.1} {:.1}h{REACH}", from.x - REACH, from.y);
+        Curve::between(from, to).write(&mut path);
+        path
     });
     let color = |card: &Card| {
         let face = card.face.clone();
