@@ -191,7 +191,7 @@ fn port_of(driver: &mut Child) -> Result<u16> {
         if lines.read_line(&mut line)? == 0 {
             bail!("chromedriver ended without a port");
         }
-        if let Some((_, port)) = line.trim().trim_end_matches('.').rsplit_once("on port ") {
+        if let Some((_, port)) = line.trim().trim_end_matches('.').rsplit_once("started successfully on port ") {
             return Ok(port.parse()?);
         }
     }

@@ -31,7 +31,7 @@ fn a_flow_is_drawn_saved_as_a_file_run_and_watched() -> Result<()> {
 
         run_with_full_access(page).await?;
         page.read("got one two three").await?;
-        page.see("[data-part=card].done, [data-part=card][data-state=completed]").await?;
+        page.see_count("[data-part=card][data-id] .st.ok", 2).await?;
         page.shot("run").await?;
         let runs = worker.client()?.runs("flow=count-words")?.runs;
         assert_eq!(runs.iter().map(|run| run.status).collect::<Vec<_>>(), [RunStatus::Completed]);
@@ -110,15 +110,9 @@ fn saved_flow(worker: &Worker) -> Result<Value> {
 
 async fn run_with_full_access(page: &Chromium) -> Result<()> {
     page.see_path("//header//button[normalize-space(.)='Run']").await?.click().await?;
-    page.see_path("//*[@role='dialog' or self::dialog]//*[contains(normalize-space(.), 'Full access')]").await?;
-    page.see_path("//dialog//button[@role='radio'][normalize-space(.)='Full access'] | //dialog//label[contains(., 'Full access')]").await?.click().await?;
-    page.see_path(
-        "//dialog//button[starts-with(normalize-space(.), 'Run') or starts-with(normalize-space(.), 'Start')]",
-    )
-    .await?
-    .click()
-    .await
-    .context("the run cannot be started")
+    page.see("#run-mode").await?.select_by_label("Full access").await?;
+    page.see_path("//dialog//button[normalize-space(.)='Run']").await?.click().await?;
+    Ok(())
 }
 
 fn in_chromium(journey: impl AsyncFnOnce(&Worker, &Chromium) -> Result<()>) -> Result<()> {
