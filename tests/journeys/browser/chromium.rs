@@ -43,7 +43,7 @@ impl Chromium {
                 "args": [
                     "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
                     "--no-first-run", "--disable-background-networking", "--disable-component-update",
-                    "--disable-sync", "--no-proxy-server", "--force-device-scale-factor=1",
+                    "--disable-sync", "--force-dark-mode", "--no-proxy-server", "--force-device-scale-factor=1",
                     format!("--user-data-dir={}", profile.display()),
                     format!("--window-size={},{}", WINDOW.0, WINDOW.1),
                 ],
