@@ -10,7 +10,7 @@ use crate::finding::{Fault, Finding, FindingCounts};
 use crate::flow::Flow;
 use crate::ids::{FlowId, GateId, NodeId, Revision, RunId, StepIndex, TaskId, Timestamp, ToolName};
 use crate::plan::Plan;
-use crate::run::event::{Cause, ProcessReport, Recorded, RunConfig, SkipReason};
+use crate::run::event::{CapabilityMode, Cause, ProcessReport, Recorded, RunConfig, SkipReason};
 use crate::run::state::{Decision, RunStatus, StepStatus};
 
 /// The header that carries the access token.
@@ -158,6 +158,27 @@ pub struct RunPlan {
     pub config: RunConfig,
     #[serde(default)]
     pub workflow: Option<Box<RawValue>>,
+}
+
+/// `POST /api/agent/batch`: goals for a model to plan, or plans.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RunBatch {
+    #[serde(default)]
+    pub goals: Option<Vec<String>>,
+    #[serde(default)]
+    pub workflows: Option<Vec<Box<RawValue>>>,
+    #[serde(default)]
+    pub config: RunConfig,
+    #[serde(default)]
+    pub capability_mode: Option<CapabilityMode>,
+}
+
+/// What starting a batch answers, in the order of the plans.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchAccepted {
+    pub run_ids: Vec<RunId>,
 }
 
 /// What starting a run answers.

@@ -154,6 +154,10 @@ impl Judge<'_> {
             let message = format!("`{name}` may do harm when it is called again: set `idempotent` or one attempt");
             self.add("retryPolicy", "unsafe_retry", message);
         }
+        if self.step.pinned_result.is_some() {
+            // It serves its value and its tool is not called, so there is nothing for arguments to fit.
+            return;
+        }
         self.arguments(tool);
     }
 

@@ -62,6 +62,11 @@ impl Caller {
         width(mode) <= width(self.most)
     }
 
+    /// Whose this caller sees: everybody's (`None`), or its own only.
+    pub(crate) fn sees_only(&self) -> Option<Owner> {
+        (self.scope != Scope::Admin).then(|| self.owner.clone())
+    }
+
     /// Whether this caller sees what belongs to `owner`. Another's looks like it does not exist.
     pub(crate) fn sees(&self, owner: &Owner) -> bool {
         self.scope == Scope::Admin || self.owner == *owner

@@ -45,7 +45,7 @@ fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
         return Err(ApiError::bad_parameter("limit", &limit.to_string(), "a number from 1 to 500"));
     }
     let wanted = RunQuery {
-        owner: (!caller.may(Scope::Admin)).then(|| caller.owner.clone()),
+        owner: caller.sees_only(),
         q: query.text("q").map(str::to_owned),
         status: query.text("status").map(|text| word::<RunStatus>("status", text)).transpose()?,
         flow: query.value::<FlowId>("flow", "a flow id")?,

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use hyper::body::Bytes;
+use serde_json::Map;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
 use warp::reply::Response;
 use weir_shared::check::read_plan;
 use weir_shared::compile::compile;
-use weir_shared::finding::{FindingCounts, Severity};
+use weir_shared::finding::{Fault, FindingCounts, Severity};
 use weir_shared::flow::Flow;
 use weir_shared::ids::FlowId;
 use weir_shared::plan::Plan;
 use weir_shared::run::event::{Cause, RunConfig};
 use weir_shared::select;
-use weir_shared::wire::{RunFlow, RunPlan};
+use weir_shared::wire::{BatchAccepted, RunBatch, RunFlow, RunPlan};
 
 use super::Api;
 use super::answer::{Answer, json, settle};
@@ -42,17 +43,18 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         .then(|api: Api, caller: Caller, body: Bytes| async move { settle(run_plan(&api, caller, &body).await) });
     let batch = warp::path!("api" / "agent" / "batch")
         .and(warp::post())
+        .and(with(api))
         .and(caller())
-        .map(|_: Caller| settle(Err(ApiError::NotSupportedYet { what: "a batch of runs".to_owned() })));
+        .and(body())
+        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(run_batch(&api, caller, &body).await) });
     flow.or(plan).unify().or(batch).unify().boxed()
 }
 
 async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer {
     require(&caller, Scope::Run)?;
     let RunFlow { inputs, config, version, only, up_to } = read_or_default(body)?;
-    let asked = [("version", version.is_some()), ("only", only.is_some())];
-    if let Some((name, _)) = asked.iter().find(|(_, given)| *given) {
-        return Err(ApiError::NotSupportedYet { what: format!("`{name}`") });
+    if version.is_some() {
+        return Err(ApiError::NotSupportedYet { what: "`version`".to_owned() });
     }
     check_mode(&caller, &config)?;
     let entry = api.library.get(id).ok_or_else(|| ApiError::no_flow(id))?;
@@ -61,18 +63,25 @@ async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer
         let errors = entry.findings.iter().filter(|finding| finding.severity == Severity::Error);
         return Err(ApiError::Findings { findings: errors.cloned().collect() });
     };
-    let (flow, plan) = match up_to {
-        Some(node) => part(api, flow, &node)?,
-        None => (flow.clone(), plan.clone()),
+    let (flow, plan) = match (only, up_to) {
+        (None, None) => (flow.clone(), plan.clone()),
+        (None, Some(node)) => compiled(api, select::up_to(flow, &node, &api.catalog)?)?,
+        (Some(node), None) => {
+            let results = api.runs.last_results(id, caller.sees_only())?;
+            compiled(api, select::only(flow, &node, &results, &api.catalog)?)?
+        }
+        (Some(_), Some(_)) => {
+            let message = "`only` and `upTo` exclude each other: send one of them".to_owned();
+            return Err(ApiError::Malformed { code: "bad_selection", message });
+        }
     };
     let source = Source::Flow { id: id.clone(), revision: entry.revision.clone(), flow, plan };
     let request = RunRequest { cause: Cause::Manual, owner: caller.owner, source, inputs, config };
     json(StatusCode::ACCEPTED, &api.runs.start(request).await?)
 }
 
-/// A node with all that leads to it, as a flow of its own.
-fn part(api: &Api, flow: &Flow, node: &str) -> Result<(Arc<Flow>, Arc<Plan>), ApiError> {
-    let part = select::up_to(flow, node, &api.catalog)?;
+/// A part of a flow, ready to run.
+fn compiled(api: &Api, part: Flow) -> Result<(Arc<Flow>, Arc<Plan>), ApiError> {
     let plan = compile(&part, &api.catalog).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
     Ok((Arc::new(part), Arc::new(plan)))
 }
@@ -86,6 +95,38 @@ async fn run_plan(api: &Api, caller: Caller, body: &[u8]) -> Answer {
     let source = Source::Plan { goal, plan };
     let request = RunRequest { cause: Cause::Api, owner: caller.owner, source, inputs, config };
     json(StatusCode::ACCEPTED, &api.runs.start(request).await?)
+}
+
+/// Runs of a batch.
+const BATCH: std::ops::RangeInclusive<usize> = 1..=8;
+
+/// Starts all plans of a batch, or none.
+async fn run_batch(api: &Api, caller: Caller, body: &[u8]) -> Answer {
+    require(&caller, Scope::Admin)?;
+    let RunBatch { goals, workflows, mut config, capability_mode } = read(body)?;
+    check_mode(&caller, &config)?;
+    config.capability_mode = capability_mode.or(config.capability_mode);
+    let size = goals.as_ref().map(Vec::len).or_else(|| workflows.as_ref().map(Vec::len)).unwrap_or_default();
+    if goals.is_some() == workflows.is_some() || !BATCH.contains(&size) {
+        let message = "a batch has either `goals` or `workflows`, 1 to 8 of them".to_owned();
+        return Err(ApiError::Malformed { code: "bad_batch", message });
+    }
+    let Some(workflows) = workflows else { return Err(ApiError::NoModel) };
+    let mut requests = Vec::with_capacity(workflows.len());
+    for (at, workflow) in workflows.iter().enumerate() {
+        let plan = read_plan(workflow.get().as_bytes()).map_err(|faults| ApiError::Plan {
+            faults: faults
+                .into_iter()
+                .map(|fault| Fault { path: format!("workflows[{at}].{}", fault.path), ..fault })
+                .collect(),
+        })?;
+        let source = Source::Plan { goal: String::new(), plan };
+        let owner = caller.owner.clone();
+        requests.push(RunRequest { cause: Cause::Api, owner, source, inputs: Map::new(), config: config.clone() });
+    }
+    let accepted = api.runs.start_all(requests).await?;
+    let run_ids = accepted.into_iter().map(|accepted| accepted.run_id).collect();
+    json(StatusCode::ACCEPTED, &BatchAccepted { run_ids })
 }
 
 /// A caller chooses a permission mode only as far as its token goes.

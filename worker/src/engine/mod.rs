@@ -4,10 +4,12 @@
 //! - `driver`: the loop of one run
 //! - `attempt`: one call of a tool, as the driver sees it
 //! - `recover`: what becomes of runs that the worker before this one left unfinished
+//! - `results`: what a flow's last run came to, node by node
 
 mod attempt;
 mod driver;
 mod recover;
+mod results;
 mod runs;
 #[cfg(test)]
 mod tests;

@@ -152,19 +152,35 @@ impl Runs {
 
     /// Admits a run: bound, given a place, and recorded. It starts as soon as its place is granted.
     pub(crate) async fn start(&self, request: RunRequest) -> Result<RunAccepted, StartError> {
+        let mut accepted = self.start_all(vec![request]).await?;
+        accepted.pop().ok_or(StartError::Stopping)
+    }
+
+    /// Admits several runs or none: all are bound and given a place before the first is recorded. When the store
+    /// fails in between, those recorded before it go on.
+    pub(crate) async fn start_all(&self, requests: Vec<RunRequest>) -> Result<Vec<RunAccepted>, StartError> {
         let inner = &self.0;
         if inner.shutdown.stage() > Stage::Serving {
             return Err(StartError::Stopping);
         }
-        let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
-        let bound = request.bind(&run, &inner.toolbox.catalog())?;
-        let priority = priority(bound.cause);
-        let entrant = Entrant { owner: bound.owner.clone(), priority };
-        let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
-        let task = TaskId::from_bytes(uuid::Uuid::now_v7().into_bytes());
-        let state = self.record_admission(&run, &task, bound).await?;
-        self.spawn_driver(run.clone(), state, place);
-        Ok(RunAccepted { run_id: run, task_id: task })
+        let catalog = inner.toolbox.catalog();
+        let mut admitted = Vec::with_capacity(requests.len());
+        for request in requests {
+            let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
+            let bound = request.bind(&run, &catalog)?;
+            let priority = priority(bound.cause);
+            let entrant = Entrant { owner: bound.owner.clone(), priority };
+            let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
+            admitted.push((run, bound, place));
+        }
+        let mut accepted = Vec::with_capacity(admitted.len());
+        for (run_id, bound, place) in admitted {
+            let task_id = TaskId::from_bytes(uuid::Uuid::now_v7().into_bytes());
+            let state = self.record_admission(&run_id, &task_id, bound).await?;
+            self.spawn_driver(run_id.clone(), state, place);
+            accepted.push(RunAccepted { run_id, task_id });
+        }
+        Ok(accepted)
     }
 
     /// Commits a run's first two events: that it was created, and its plan.

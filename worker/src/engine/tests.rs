@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use weir_shared::flow::PermissionMode;
 use weir_shared::ids::{Owner, RunId, Seq};
 use weir_shared::plan::Plan;
-use weir_shared::run::event::{Cause, RunConfig};
+use weir_shared::run::event::{CapabilityMode, Cause, RunConfig};
 use weir_shared::run::state::RunStatus;
 use weir_shared::wire::RunDetail;
 
@@ -355,4 +355,25 @@ async fn a_pinned_step_serves_its_value_and_calls_nothing() {
     let run = engine.start(json!({"steps": [step]}), RunConfig::default()).await;
     engine.end(&run).await;
     assert_eq!(engine.detail(&run).executions[0].result.as_ref().unwrap()["stdout"], "pinned");
+}
+
+#[tokio::test]
+async fn several_runs_start_together_or_not_at_all() {
+    let engine = Engine::new(Settings::default());
+    let request = |plan: Value| {
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let source = Source::Plan { goal: String::new(), plan };
+        let config = RunConfig { capability_mode: Some(CapabilityMode::ReadOnly), ..full_access() };
+        RunRequest { cause: Cause::Api, owner: Owner::local(), source, inputs: Map::new(), config }
+    };
+    let reads = json!({"steps": [{"index": 0, "toolName": "delay", "args": {"seconds": 0}}]});
+    let writes = json!({"steps": [command(0, "touch x", &[])]});
+    let refused = engine.runs.start_all(vec![request(reads.clone()), request(writes)]).await;
+    assert!(matches!(refused, Err(StartError::Plan(_))), "{refused:?}");
+    assert_eq!(engine.runs.driven(), 0);
+    let accepted = engine.runs.start_all(vec![request(reads.clone()), request(reads)]).await.unwrap();
+    for one in accepted {
+        engine.end(&one.run_id).await;
+        assert_eq!(engine.detail(&one.run_id).row.status, RunStatus::Completed);
+    }
 }

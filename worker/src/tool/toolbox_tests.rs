@@ -118,7 +118,11 @@ async fn what_cannot_be_started_says_why() {
 async fn arguments_are_checked_before_the_call() {
     let desk = Desk::new();
     let outcome = desk.call("execute_command", json!({ "command": "true", "timeoutSeconds": 100_000 })).await;
-    assert!(failure(&outcome).message.starts_with("arguments do not fit: args.timeoutSeconds: "), "{:?}", outcome.ended);
+    assert!(
+        failure(&outcome).message.starts_with("arguments do not fit: args.timeoutSeconds: "),
+        "{:?}",
+        outcome.ended
+    );
     let unknown = desk.call("no_such_tool", json!({})).await;
     assert_eq!(failure(&unknown).message, "there is no tool `no_such_tool`");
 }

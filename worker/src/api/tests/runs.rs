@@ -106,14 +106,9 @@ async fn what_this_version_does_not_do_is_refused_by_name() {
     let ask = |path: &str, body: Value| server.ask("POST", path).body(body.to_string());
     let no_model = ask("/api/agent/run", json!({ "goal": "tidy up" })).send(server.address).await;
     assert_eq!((no_model.status, no_model.code()), (503, "no_model".to_owned()));
-    let batch = ask("/api/agent/batch", json!({ "workflows": [plan()] })).send(server.address).await;
-    assert_eq!((batch.status, batch.code()), (422, "not_supported_yet".to_owned()));
-    for name in ["version", "only"] {
-        let value = if name == "version" { json!(1) } else { json!("a") };
-        let refused = ask("/api/workflows/a/run", json!({ name: value })).send(server.address).await;
-        assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()), "{name}");
-        assert!(refused.json()["error"].as_str().unwrap().contains(name));
-    }
+    let refused = ask("/api/workflows/a/run", json!({ "version": 1 })).send(server.address).await;
+    assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()));
+    assert!(refused.json()["error"].as_str().unwrap().contains("version"));
     let mut secret = plan();
     secret["steps"][0] =
         json!({ "index": 0, "toolName": "execute_command", "args": { "command": "echo {{secrets.KEY}}" } });
@@ -130,8 +125,10 @@ async fn a_part_of_a_flow_is_run_up_to_a_node() {
     let server = Server::start().await;
     let wait = |id: &str| json!({ "id": id, "tool": "delay", "args": { "seconds": 0 } });
     let flow = json!({
-        "format": 1, "name": "Part", "nodes": [wait("a"), wait("b"), wait("c")],
-        "edges": [{ "source": "a", "target": "b" }, { "source": "b", "target": "c" }],
+        "format": 1, "name": "Part", "nodes": [wait("a"), wait("b"), wait("c"), wait("d")],
+        "edges": [
+            { "source": "a", "target": "b" }, { "source": "b", "target": "c" }, { "source": "c", "target": "d" },
+        ],
     });
     let created = server.ask("POST", "/api/workflows").body(json!({ "flow": flow }).to_string());
     assert_eq!(created.send(server.address).await.status, 201);
@@ -146,4 +143,38 @@ async fn a_part_of_a_flow_is_run_up_to_a_node() {
     assert_eq!(steps, ["a", "b"]);
     let unknown = run("z").send(server.address).await;
     assert_eq!((unknown.status, unknown.code()), (422, "unknown_node".to_owned()));
+
+    // `b` alone is served by the last run; `d`, which comes after `c`, has nothing to be served by.
+    let only = |node: &str| server.ask("POST", "/api/workflows/part/run").body(json!({ "only": node }).to_string());
+    let accepted = only("b").send(server.address).await;
+    assert_eq!(accepted.status, 202, "{accepted:?}");
+    let id = accepted.json()["runId"].as_str().unwrap().to_owned();
+    follow(&server, &id).send(server.address).await;
+    let shown = server.ask("GET", &format!("/api/agent/runs/{id}")).send(server.address).await.json();
+    assert_eq!(shown["status"], "completed");
+    assert!(shown["plan"]["steps"][0].get("pinnedResult").is_some());
+    assert!(shown["plan"]["steps"][1].get("pinnedResult").is_none());
+    let missing = only("d").send(server.address).await;
+    assert_eq!(missing.status, 422, "{missing:?}");
+    assert!(missing.json()["error"].as_str().unwrap().contains('c'));
+}
+
+#[tokio::test]
+async fn a_batch_starts_whole_or_not_at_all() {
+    let server = Server::start().await;
+    let ask = |body: Value| server.ask("POST", "/api/agent/batch").body(body.to_string());
+    let accepted = ask(json!({ "workflows": [plan(), plan()], "capabilityMode": "read-only" }));
+    let accepted = accepted.send(server.address).await;
+    assert_eq!((accepted.status, accepted.json()["runIds"].as_array().unwrap().len()), (202, 2));
+    let writes = json!({ "steps": [{ "index": 0, "toolName": "execute_command", "args": { "command": "true" } }] });
+    let refused = ask(json!({ "workflows": [plan(), writes], "capabilityMode": "read-only" }));
+    let refused = refused.send(server.address).await;
+    assert_eq!((refused.status, refused.code()), (400, "invalid_plan".to_owned()));
+    let runs = server.ask("GET", "/api/agent/runs").send(server.address).await.json();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
+    for bad in [json!({}), json!({ "workflows": [] }), json!({ "workflows": vec![plan(); 9] })] {
+        assert_eq!(ask(bad.clone()).send(server.address).await.status, 400, "{bad}");
+    }
+    let goals = ask(json!({ "goals": ["tidy up"] })).send(server.address).await;
+    assert_eq!((goals.status, goals.code()), (503, "no_model".to_owned()));
 }
