@@ -88,7 +88,7 @@ impl Chromium {
         self.control(name).await?.click().await.with_context(|| format!("`{name}` cannot be pressed"))
     }
 
-    /// The first element of this XPath, once there is one.
+    /// The first element of this `XPath`, once there is one.
     pub(super) async fn see_path(&self, path: &str) -> Result<Element> {
         self.wait_for(Locator::XPath(path)).await
     }
