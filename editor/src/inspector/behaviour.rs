@@ -24,7 +24,7 @@ pub(crate) fn Behaviour(id: String, tool: Memo<Option<ToolDeclaration>>) -> impl
     let of = move |read: fn(&Node) -> String| Signal::derive(move || node.with(read));
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let default_timeout = move || {
-        tool.with(|tool| tool.as_ref().and_then(|tool| tool.timeout_seconds))
+        tool.with_untracked(|tool| tool.as_ref().and_then(|tool| tool.timeout_seconds))
             .map_or_else(|| "none".to_owned(), |seconds| format!("{seconds} (the tool's own)"))
     };
     let safe = move || {

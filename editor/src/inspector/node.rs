@@ -136,8 +136,9 @@ pub(crate) fn FindingLine(finding: Finding) -> impl IntoView {
         Severity::Info => "finding-line faint",
     };
     view! {
-        <p class=class>
-            {finding.message} {finding.hint.map(|hint| view! { <span class="finding-hint">" " {hint}</span> })}
-        </p>
-    }
+            <p class=class>
+    {finding.message.trim_end_matches('.').to_owned()} "."
+                {finding.hint.map(|hint| view! { <span class="finding-hint">" " {hint}</span> })}
+            </p>
+        }
 }

@@ -52,11 +52,13 @@ pub fn sketch(flow: &Flow, color: impl Fn(&str) -> String) -> Sketch {
         high = (high.0.max(*x), high.1.max(*y));
     }
     let size = (high.0 - low.0 + CARD.0, high.1 - low.1 + CARD.1);
-    let scale = ((WIDTH - 2.0 * MARGIN) / size.0).min((HEIGHT - 2.0 * MARGIN) / size.1).min(LARGEST_SCALE);
-    let left = (WIDTH - size.0 * scale) / 2.0;
-    let top = (HEIGHT - size.1 * scale) / 2.0;
-    let put = |(x, y): (f64, f64)| ((x - low.0) * scale + left, (y - low.1) * scale + top);
-    let (width, height) = (CARD.0 * scale, CARD.1 * scale);
+    // Each way has its own scale: a column of twelve would otherwise be a speck in the middle.
+    let across = ((WIDTH - 2.0 * MARGIN) / size.0).min(LARGEST_SCALE);
+    let down = ((HEIGHT - 2.0 * MARGIN) / size.1).min(LARGEST_SCALE);
+    let left = (WIDTH - size.0 * across) / 2.0;
+    let top = (HEIGHT - size.1 * down) / 2.0;
+    let put = |(x, y): (f64, f64)| ((x - low.0) * across + left, (y - low.1) * down + top);
+    let (width, height) = (CARD.0 * across, CARD.1 * down);
     let at = |id: &str| cards.iter().find(|(card, ..)| *card == id).map(|(_, at, _)| put(*at));
 
     let mut lines = Vec::new();

@@ -63,7 +63,7 @@ fn RunForm() -> impl IntoView {
     let errors = builder
         .findings
         .with_untracked(|findings| findings.iter().filter(|finding| finding.severity == Severity::Error).count());
-    let dirty = builder.is_dirty();
+    let dirty = untrack(|| builder.is_dirty());
     let start = Callback::new(move |()| {
         asked.set(true);
         if !faults.with_untracked(Vec::is_empty) || sending.get_untracked() {

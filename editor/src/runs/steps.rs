@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use weir_shared::ids::{StepIndex, Timestamp};
 use weir_shared::run::state::StepStatus;
 
-use super::timeline::{StepRow, rows};
+use super::timeline::{StepRow, busy_until, rows};
 use super::view::RunView;
 use super::words;
 use crate::ui::icon::{Glyph, Icon};
@@ -14,7 +14,10 @@ use crate::ui::readable::duration;
 #[component]
 pub(crate) fn StepList(view: RunView, now: Signal<Timestamp>, chosen: RwSignal<Option<StepIndex>>) -> impl IntoView {
     let list = Memo::new(move |_| view.with(rows));
-    let period = Memo::new(move |_| view.period(now.get()));
+    let period = Memo::new(move |_| {
+        let (start, end) = view.period(now.get());
+        (start, list.with(|rows| busy_until(rows, end)))
+    });
     let indexes = Memo::new(move |_| list.with(|rows| rows.iter().map(|row| row.index).collect::<Vec<_>>()));
     view! {
         <div class="steps" role="listbox" aria-label="Steps of the run" tabindex="0"

@@ -107,6 +107,17 @@ fn span(at: &StepState) -> Span {
     }
 }
 
+/// Until when steps were at work: `end` while one is, else the end of the last. The time a run waits for a person
+/// would squeeze every bar to nothing.
+pub fn busy_until(rows: &[StepRow], end: Timestamp) -> Timestamp {
+    let ends = rows.iter().filter_map(|row| match row.span {
+        Span::None => None,
+        Span::Open { .. } => Some(end),
+        Span::Closed { to, .. } => Some(to),
+    });
+    ends.max().unwrap_or(end)
+}
+
 impl Span {
     /// Its bar within a run from `start` to `end` (now, while it goes on). A short step is still visible.
     pub fn bar(self, start: Timestamp, end: Timestamp) -> Option<Bar> {
@@ -134,6 +145,22 @@ impl Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_for_a_person_squeezes_no_bar() {
+        let row = |span| StepRow {
+            index: StepIndex(0),
+            title: String::new(),
+            tool: String::new(),
+            status: StepStatus::Completed,
+            remark: None,
+            span,
+        };
+        let closed = row(Span::Closed { from: Timestamp(0), to: Timestamp(40), duration_ms: 40 });
+        assert_eq!(busy_until(&[closed.clone(), row(Span::None)], Timestamp(9_000)), Timestamp(40));
+        assert_eq!(busy_until(&[closed, row(Span::Open { from: Timestamp(50) })], Timestamp(9_000)), Timestamp(9_000));
+        assert_eq!(busy_until(&[], Timestamp(9_000)), Timestamp(9_000));
+    }
 
     #[test]
     fn bars_share_the_time_of_the_run_and_never_leave_it() {
