@@ -32,6 +32,12 @@ pub(crate) struct Config {
     /// How long running steps may go on after SIGTERM.
     pub(crate) shutdown_grace: Duration,
     pub(crate) limits: Limits,
+    /// Bytes of one stream of one attempt that a run's directory keeps.
+    pub(crate) output_max_bytes: u64,
+    /// Absolute directories that the file tools may use beside a run's own.
+    pub(crate) file_roots: Vec<PathBuf>,
+    /// Whether tools may call the public Internet alone; none: as each tool has it.
+    pub(crate) public_only: Option<bool>,
 }
 
 /// Why there is no configuration.
@@ -64,10 +70,13 @@ pub(crate) enum Key {
     GateExpiresDays,
     ShutdownGraceSeconds,
     LimitsFlowSteps,
+    OutputMaxBytes,
+    FilesRoots,
+    NetworkPublicOnly,
 }
 
 impl Key {
-    const ALL: [Key; 10] = [
+    const ALL: [Key; 13] = [
         Key::Flows,
         Key::State,
         Key::Listen,
@@ -78,6 +87,9 @@ impl Key {
         Key::GateExpiresDays,
         Key::ShutdownGraceSeconds,
         Key::LimitsFlowSteps,
+        Key::OutputMaxBytes,
+        Key::FilesRoots,
+        Key::NetworkPublicOnly,
     ];
 
     /// Its name in the file.
@@ -93,6 +105,9 @@ impl Key {
             Key::GateExpiresDays => "gate.expiresDays",
             Key::ShutdownGraceSeconds => "shutdown.graceSeconds",
             Key::LimitsFlowSteps => "limits.flowSteps",
+            Key::OutputMaxBytes => "output.maxBytes",
+            Key::FilesRoots => "files.roots",
+            Key::NetworkPublicOnly => "network.publicOnly",
         }
     }
 
@@ -183,6 +198,9 @@ impl Config {
             gate_expires_days: 7,
             shutdown_grace: Duration::from_secs(20),
             limits: Limits::default(),
+            output_max_bytes: 64 * 1024 * 1024,
+            file_roots: Vec::new(),
+            public_only: None,
         };
         if let Some((path, text)) = &sources.file {
             let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::File {
@@ -250,6 +268,19 @@ impl Config {
             Key::LimitsFlowSteps => {
                 self.limits.flow_steps = given.whole(1, 10_000).ok_or_else(|| bad("a number from 1 to 10000"))?;
             }
+            Key::OutputMaxBytes => {
+                let expected = "a number of bytes from 0 to 1099511627776";
+                self.output_max_bytes = given.whole(0, 1 << 40).ok_or_else(|| bad(expected))?;
+            }
+            Key::FilesRoots => {
+                let roots: Option<Vec<PathBuf>> =
+                    given.list().map(|roots| roots.into_iter().map(PathBuf::from).collect());
+                let roots = roots.filter(|roots| roots.iter().all(|root| root.is_absolute()));
+                self.file_roots = roots.ok_or_else(|| bad("a list of absolute directories"))?;
+            }
+            Key::NetworkPublicOnly => {
+                self.public_only = Some(given.truth().ok_or_else(|| bad("true or false"))?);
+            }
         }
         Ok(())
     }
@@ -270,6 +301,13 @@ impl Given<'_> {
             Given::Text(text) => text.trim().parse().ok()?,
         };
         (least..=most).contains(&number).then_some(number).and_then(|number| T::try_from(number).ok())
+    }
+
+    fn truth(&self) -> Option<bool> {
+        match self {
+            Given::Toml(value) => value.as_bool(),
+            Given::Text(text) => text.trim().parse().ok(),
+        }
     }
 
     /// A list; in the environment, with commas between.
@@ -359,6 +397,8 @@ mod tests {
             ("[run]\nparallel = 0", "`run.parallel` should be a number from 1 to 1024, and is 0"),
             ("hosts = \"one\"", "`hosts` should be a list of host names"),
             ("listen = ", "config.toml: "),
+            ("[files]\nroots = [\"here\"]", "`files.roots` should be a list of absolute directories"),
+            ("[network]\npublicOnly = 1", "`network.publicOnly` should be true or false, and is 1"),
         ] {
             let error = Config::of(&sources(file, &[], &[])).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -28,7 +28,7 @@ use crate::shutdown::{Shutdown, Stage};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
 use crate::store::{OpenError, Store};
 use crate::task::{Alarm, spawn_vital};
-use crate::tool::{ToolSettings, Toolbox, UnusableSchema};
+use crate::tool::{Network, ToolSettings, Toolbox, UnusableSchema};
 
 /// Threads that run tasks. The work is waiting: for children, the disk and clients.
 const WORKER_THREADS: usize = 2;
@@ -103,7 +103,13 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     if ended.killed > 0 {
         tracing::warn!(killed = ended.killed, remaining = ended.remaining, "ended what an earlier worker left running");
     }
-    let toolbox = Toolbox::new(Supervisor::start(&worker.id), clock.clone(), ToolSettings::default())?;
+    let tools = ToolSettings {
+        output_file_bytes: config.output_max_bytes,
+        file_roots: config.file_roots.clone().into(),
+        flows: Some(flows.clone()),
+        network: Network::public_only(config.public_only),
+    };
+    let toolbox = Toolbox::new(Supervisor::start(&worker.id), clock.clone(), tools)?;
     let catalog = toolbox.catalog();
     let library = Library::open(flows.clone(), catalog.clone(), config.limits);
     let settings = Settings {

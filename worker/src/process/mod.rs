@@ -30,8 +30,9 @@ mod sys;
 mod tree_tests;
 mod unit;
 
+pub(crate) use capture::Captured;
 pub(crate) use leftovers::{Leftovers, end_leftovers};
 pub(crate) use report::{Outcome, UnitEnd, stop_message, timed_out_after};
-pub(crate) use spec::{DEFAULT_FILE_BYTES, OutputLimits, UnitSpec, in_shell};
+pub(crate) use spec::{DEFAULT_FILE_BYTES, OutputLimits, UnitSpec, in_shell, resolve_program};
 pub(crate) use stop::{Ladder, next_request};
 pub(crate) use supervisor::{Supervisor, confine_worker};

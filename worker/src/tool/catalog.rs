@@ -4,7 +4,11 @@
 use serde_json::Value;
 use weir_shared::tool::{Catalog, NodeDisplay, OutputField, ToolDeclaration};
 
-use super::files::{delete_file, edit_file, list_directory, make_directory, move_file, read_file, write_file};
+use super::files::{
+    delete_file, edit_file, glob, grep, list_directory, make_directory, move_file, read_file, write_file,
+};
+use super::git::{git_commit, git_diff, git_log, git_status};
+use super::http::{http_request, web_fetch};
 use super::{delay, execute_command, flow_if, flow_switch, json_format};
 
 /// Where built-in tools say they come from.
@@ -20,15 +24,23 @@ pub(super) enum Builtin {
     JsonFormat,
     ReadFile,
     ListDirectory,
+    Glob,
+    Grep,
     WriteFile,
     EditFile,
     MakeDirectory,
     MoveFile,
     DeleteFile,
+    GitStatus,
+    GitDiff,
+    GitLog,
+    GitCommit,
+    HttpRequest,
+    WebFetch,
 }
 
 impl Builtin {
-    pub(super) const ALL: [Builtin; 12] = [
+    pub(super) const ALL: [Builtin; 20] = [
         Builtin::ExecuteCommand,
         Builtin::FlowIf,
         Builtin::FlowSwitch,
@@ -36,11 +48,19 @@ impl Builtin {
         Builtin::JsonFormat,
         Builtin::ReadFile,
         Builtin::ListDirectory,
+        Builtin::Glob,
+        Builtin::Grep,
         Builtin::WriteFile,
         Builtin::EditFile,
         Builtin::MakeDirectory,
         Builtin::MoveFile,
         Builtin::DeleteFile,
+        Builtin::GitStatus,
+        Builtin::GitDiff,
+        Builtin::GitLog,
+        Builtin::GitCommit,
+        Builtin::HttpRequest,
+        Builtin::WebFetch,
     ];
 
     /// What the tool declares.
@@ -53,11 +73,19 @@ impl Builtin {
             Builtin::JsonFormat => json_format::declaration(),
             Builtin::ReadFile => read_file::declaration(),
             Builtin::ListDirectory => list_directory::declaration(),
+            Builtin::Glob => glob::declaration(),
+            Builtin::Grep => grep::declaration(),
             Builtin::WriteFile => write_file::declaration(),
             Builtin::EditFile => edit_file::declaration(),
             Builtin::MakeDirectory => make_directory::declaration(),
             Builtin::MoveFile => move_file::declaration(),
             Builtin::DeleteFile => delete_file::declaration(),
+            Builtin::GitStatus => git_status::declaration(),
+            Builtin::GitDiff => git_diff::declaration(),
+            Builtin::GitLog => git_log::declaration(),
+            Builtin::GitCommit => git_commit::declaration(),
+            Builtin::HttpRequest => http_request::declaration(),
+            Builtin::WebFetch => web_fetch::declaration(),
         })
     }
 }

@@ -71,11 +71,15 @@ pub(crate) fn soft_limit_at_first() -> u64 {
 
 impl Desk {
     pub(crate) fn new() -> Self {
+        Self::with(ToolSettings::default())
+    }
+
+    pub(crate) fn with(settings: ToolSettings) -> Self {
         soft_limit_at_first();
         let state = tempfile::tempdir().unwrap();
         // A worker of its own for each test: their children are told apart by it.
         let worker = state.path().display().to_string();
-        let toolbox = Toolbox::new(Supervisor::start(&worker), Clock::system(), ToolSettings::default()).unwrap();
+        let toolbox = Toolbox::new(Supervisor::start(&worker), Clock::system(), settings).unwrap();
         let (stop, _) = watch::channel(None);
         Self {
             state,

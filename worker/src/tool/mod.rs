@@ -4,7 +4,9 @@
 //! - `toolbox`: the way in, [`Toolbox`]: finds a tool, checks what goes in and comes out, bounds it
 //! - `catalog`: the declarations of the built-in tools
 //! - `schema`: a tool's two schemas, compiled
-//! - `files`: the tools that read and write files
+//! - `files`: the tools that read, search and write files
+//! - `http`: the tools that call other machines
+//! - `git`: the tools on the repository of the flows
 //! - one file a tool: `execute_command`, `flow_if`, `flow_switch` (both over `compare`), `delay`, `json_format`
 
 pub(crate) mod call;
@@ -17,10 +19,13 @@ mod execute_command;
 mod files;
 mod flow_if;
 mod flow_switch;
+mod git;
+mod http;
 mod json_format;
 mod schema;
 mod toolbox;
 
 pub(crate) use catalog::builtin_catalog;
+pub(crate) use http::Network;
 pub(crate) use schema::UnusableSchema;
 pub(crate) use toolbox::{ToolSettings, Toolbox};

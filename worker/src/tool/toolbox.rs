@@ -4,6 +4,7 @@
 //! It knows nothing of runs: whether a step is allowed, skipped or tried again is decided before it is called.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::future::Future;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -17,24 +18,39 @@ use weir_shared::tool::Catalog;
 
 use super::call::{StopReason, StopReceiver, ToolCall, ToolFailure, ToolOutcome};
 use super::catalog::Builtin;
-use super::files::{Roots, delete_file, edit_file, list_directory, make_directory, move_file, read_file, write_file};
+use super::files::{
+    Abandoned, Roots, delete_file, edit_file, glob, grep, list_directory, make_directory, move_file, read_file,
+    write_file,
+};
+use super::git::GitTool;
+use super::git::command::Git;
+use super::http::{Network, http_request, web_fetch};
 use super::schema::{ToolSchema, UnusableSchema};
 use super::{delay, execute_command, flow_if, flow_switch, json_format};
 use crate::clock::Clock;
 use crate::process::{self, Supervisor};
 
 /// What the settings say about tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct ToolSettings {
     /// Bytes of one stream of one attempt that the run's directory keeps (`output.maxBytes`).
     pub(crate) output_file_bytes: u64,
     /// Absolute directories that the file tools may use beside the run's own (`files.roots`).
     pub(crate) file_roots: Arc<[PathBuf]>,
+    /// The flow directory, absolute, for the git tools; none: they fail.
+    pub(crate) flows: Option<PathBuf>,
+    /// Where the tools that call other machines may go (`network.publicOnly`).
+    pub(crate) network: Network,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { output_file_bytes: process::DEFAULT_FILE_BYTES, file_roots: Arc::new([]) }
+        Self {
+            output_file_bytes: process::DEFAULT_FILE_BYTES,
+            file_roots: Arc::new([]),
+            flows: None,
+            network: Network::default(),
+        }
     }
 }
 
@@ -82,6 +98,11 @@ impl Toolbox {
         Arc::clone(&self.0.catalog)
     }
 
+    /// Where commands look for programs.
+    pub(crate) fn search_path(&self) -> &OsStr {
+        self.0.supervisor.search_path()
+    }
+
     /// Makes one call, to its end: a process tool's whole tree is gone by then.
     pub(crate) async fn call(&self, call: ToolCall) -> ToolOutcome {
         let began = Instant::now();
@@ -116,11 +137,19 @@ impl Toolbox {
             Builtin::JsonFormat => (json_format::call(arguments).map_err(ToolFailure::because), None),
             Builtin::ReadFile => (self.on_files(read_file::call, arguments, call).await, None),
             Builtin::ListDirectory => (self.on_files(list_directory::call, arguments, call).await, None),
+            Builtin::Glob => (self.on_tree(glob::call, arguments, call, tool.timeout).await, None),
+            Builtin::Grep => (self.on_tree(grep::call, arguments, call, tool.timeout).await, None),
             Builtin::WriteFile => (self.on_files(write_file::call, arguments, call).await, None),
             Builtin::EditFile => (self.on_files(edit_file::call, arguments, call).await, None),
             Builtin::MakeDirectory => (self.on_files(make_directory::call, arguments, call).await, None),
             Builtin::MoveFile => (self.on_files(move_file::call, arguments, call).await, None),
             Builtin::DeleteFile => (self.on_files(delete_file::call, arguments, call).await, None),
+            Builtin::HttpRequest => (http_request::call(&self.0.settings.network, arguments, call).await, None),
+            Builtin::WebFetch => (web_fetch::call(&self.0.settings.network, arguments, call).await, None),
+            Builtin::GitStatus => self.on_git(GitTool::Status, arguments, call).await,
+            Builtin::GitDiff => self.on_git(GitTool::Diff, arguments, call).await,
+            Builtin::GitLog => self.on_git(GitTool::Log, arguments, call).await,
+            Builtin::GitCommit => self.on_git(GitTool::Commit, arguments, call).await,
         };
         let answer = answer.and_then(|result| match tool.schema.check_output(&result) {
             Ok(()) => Ok(result),
@@ -137,22 +166,56 @@ impl Toolbox {
         if let Some(reason) = *call.stopping.borrow_and_update() {
             return Err(ToolFailure::stopped(reason));
         }
-        let roots = Roots { workspace: call.run_dir.work(), others: Arc::clone(&self.0.settings.file_roots) };
+        let roots = self.roots(&call);
         let done = tokio::task::spawn_blocking(move || tool(arguments, &roots)).await;
         let answer = done.unwrap_or_else(|panic| Err(format!("the tool broke off: {panic}")));
         answer.map_err(ToolFailure::because)
     }
+
+    /// Calls a tool that searches on a thread that may block. One that takes long is cut off by a stop and by its
+    /// time, and its thread gives up soon after.
+    async fn on_tree(&self, tool: SearchTool, arguments: Value, call: ToolCall, timeout: Option<Duration>) -> Answer {
+        let roots = self.roots(&call);
+        let (waiting, abandoned) = Abandoned::when_dropped();
+        let search = async move {
+            let _waiting = waiting;
+            let done = tokio::task::spawn_blocking(move || tool(arguments, &roots, &abandoned)).await;
+            done.unwrap_or_else(|panic| Err(format!("the tool broke off: {panic}")))
+        };
+        bounded(search, call.node_timeout.or(timeout), call.stopping).await
+    }
+
+    async fn on_git(&self, tool: GitTool, arguments: Value, call: ToolCall) -> (Answer, Option<Box<ProcessReport>>) {
+        let Some(directory) = self.0.settings.flows.clone() else {
+            return (Err(ToolFailure::because("there is no flow directory here")), None);
+        };
+        let called = match Git::new(&self.0.supervisor, directory, call, self.0.settings.output_file_bytes) {
+            Ok(git) => tool.call(arguments, &git).await,
+            Err(failure) => Err((failure, None)),
+        };
+        match called {
+            Ok((result, report)) => (Ok(result), Some(report)),
+            Err((failure, report)) => (Err(failure), report),
+        }
+    }
+
+    fn roots(&self, call: &ToolCall) -> Roots {
+        Roots { workspace: call.run_dir.work(), others: Arc::clone(&self.0.settings.file_roots) }
+    }
 }
+
+/// The code of one tool that searches.
+type SearchTool = fn(Value, &Roots, &Abandoned) -> Result<Value, String>;
 
 /// The code of one file tool.
 type FileTool = fn(Value, &Roots) -> Result<Value, String>;
 
 /// Runs an in-process tool until it answers, its time is up, or it is asked to stop.
-async fn bounded(
-    tool: impl Future<Output = Result<Value, String>>,
+pub(super) async fn bounded<T>(
+    tool: impl Future<Output = Result<T, String>>,
     timeout: Option<Duration>,
     mut stopping: StopReceiver,
-) -> Answer {
+) -> Result<T, ToolFailure> {
     if let Some(reason) = *stopping.borrow_and_update() {
         return Err(ToolFailure::stopped(reason));
     }
@@ -175,7 +238,7 @@ impl ToolFailure {
         Self { message: message.into(), timed_out: false, stopped: None }
     }
 
-    fn timed_out(after: Duration) -> Self {
+    pub(super) fn timed_out(after: Duration) -> Self {
         Self { message: process::timed_out_after(after), timed_out: true, stopped: Some(StopReason::TimedOut) }
     }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use weir_shared::ids::Timestamp;
 
-use super::{Roots, path_schema, read_arguments, shown_path_schema};
+use super::{Roots, here, path_schema, read_arguments, shown_path_schema, whole};
 
 const DEFAULT_ENTRIES: u32 = 1_000;
 const MOST_ENTRIES: u32 = 20_000;
@@ -15,10 +15,6 @@ struct Arguments {
     #[serde(default = "here")]
     path: String,
     limit: Option<f64>,
-}
-
-fn here() -> String {
-    ".".to_owned()
 }
 
 pub(in crate::tool) fn declaration() -> Value {
@@ -93,8 +89,7 @@ pub(in crate::tool) fn declaration() -> Value {
 /// Lists.
 pub(in crate::tool) fn call(arguments: Value, roots: &Roots) -> Result<Value, String> {
     let Arguments { path, limit } = read_arguments(arguments)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 20,000 by the schema")]
-    let most = limit.map_or(DEFAULT_ENTRIES, |limit| limit as u32) as usize;
+    let most = whole(limit, DEFAULT_ENTRIES) as usize;
     let directory = roots.place(&path)?.open_directory()?;
     let fault = |error: rustix::io::Errno| format!("{path}: {error}");
     let mut names = Vec::new();

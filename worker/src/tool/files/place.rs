@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2};
 use rustix::io::Errno;
 
 /// How often a resolution that a rename elsewhere disturbed is tried again.
@@ -106,6 +106,13 @@ impl Place {
             Ok(_) => Err(self.because("is no ordinary file")),
             Err(source) => Err(PlaceError::Io { path: self.asked.clone(), source }),
         }
+    }
+
+    /// Whether a directory is there, and not something else.
+    pub(super) fn is_directory(&self) -> Result<bool, PlaceError> {
+        let found = self.open(&self.relative, OFlags::PATH)?;
+        let mode = fstat(&found).map_err(|error| failed(&self.asked, error))?.st_mode;
+        Ok(FileType::from_raw_mode(mode) == FileType::Directory)
     }
 
     /// Opens the directory that is there.

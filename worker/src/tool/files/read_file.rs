@@ -5,13 +5,11 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Roots, path_schema, read_arguments, shown_path_schema};
+use super::{Roots, is_text, path_schema, read_arguments, shown_path_schema, whole};
 
 const MOST_LINES: u32 = 2_000;
 /// Bytes of text in one result.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes at the beginning in which a NUL says that the file is no text.
-const LOOKED_AT: usize = 8 * 1024;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,13 +96,10 @@ pub(in crate::tool) fn declaration() -> Value {
 /// Reads.
 pub(in crate::tool) fn call(arguments: Value, roots: &Roots) -> Result<Value, String> {
     let Arguments { path, offset, limit, line_numbers } = read_arguments(arguments)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 2^32 - 1 by the schema")]
-    let whole = |number: Option<f64>, default: u32| number.map_or(default, |number| number as u32);
     let (first, most) = (whole(offset, 1), whole(limit, MOST_LINES));
     let mut reader = BufReader::with_capacity(64 * 1024, roots.place(&path)?.open_file()?);
     let fault = |error| format!("{path}: {error}");
-    let beginning = reader.fill_buf().map_err(fault)?;
-    if beginning.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
+    if !is_text(reader.fill_buf().map_err(fault)?) {
         return Err(format!("{path} is no text file"));
     }
     for _ in 1..first {

@@ -32,6 +32,13 @@ impl Disk {
         self.roots.workspace.join(path)
     }
 
+    /// Writes past the tools, also where they would not.
+    fn write_plainly(&self, path: &str, content: &str) {
+        let path = self.work(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
     fn read(&self, path: &str) -> Result<Value, String> {
         read_file::call(json!({ "path": path }), &self.roots)
     }
@@ -186,4 +193,92 @@ fn what_is_no_text_file_is_told() {
     assert_eq!(disk.read("pipe").unwrap_err(), "pipe: is no ordinary file");
     fs::write(disk.work("latin"), b"caf\xe9\n").unwrap();
     assert_eq!(disk.read("latin").unwrap()["text"], "caf\u{fffd}\n");
+}
+
+#[test]
+fn files_are_found_by_pattern_without_following_links() {
+    let disk = disk();
+    for path in ["a.md", "docs/b.md", "docs/deep/c.md", "docs/d.txt", "node_modules/e.md", "x/.git/f.md"] {
+        disk.write_plainly(path, "text\n");
+    }
+    symlink(&disk.outside, disk.work("docs/out")).unwrap();
+    symlink("..", disk.work("docs/round")).unwrap();
+    let found = |args: Value| glob::call(args, &disk.roots, &Abandoned::default()).unwrap();
+    let all = found(json!({ "pattern": "**/*.md" }));
+    assert_eq!(all, json!({ "path": ".", "paths": ["a.md", "docs/b.md", "docs/deep/c.md"], "truncated": false }));
+    assert_eq!(found(json!({ "pattern": "*.md" }))["paths"], json!(["a.md"]));
+    assert_eq!(found(json!({ "pattern": "*.{md,txt}", "path": "docs" }))["paths"], json!(["b.md", "d.txt"]));
+    let page = found(json!({ "pattern": "**/*.md", "offset": 1, "limit": 1 }));
+    assert_eq!((&page["paths"], &page["truncated"]), (&json!(["docs/b.md"]), &json!(true)));
+    let secrets = found(json!({ "pattern": "**", "directories": true }));
+    assert!(!secrets["paths"].to_string().contains("secret"), "{secrets}");
+    assert_eq!(found(json!({ "pattern": "*.md", "path": "node_modules" }))["paths"], json!(["e.md"]), "named itself");
+    let outside = glob::call(json!({ "pattern": "*", "path": "docs/out" }), &disk.roots, &Abandoned::default());
+    assert!(outside.unwrap_err().contains("leads out"));
+}
+
+#[test]
+fn a_walk_ends_after_its_number_of_entries() {
+    let disk = disk();
+    fs::create_dir(disk.work("many")).unwrap();
+    for number in 0..walk::MOST_ENTRIES + 5 {
+        fs::File::create(disk.work(&format!("many/{number:05}"))).unwrap();
+    }
+    let found = glob::call(json!({ "pattern": "many/0000*" }), &disk.roots, &Abandoned::default()).unwrap();
+    assert_eq!(found["truncated"], true);
+    let none = glob::call(json!({ "pattern": "none" }), &disk.roots, &Abandoned::default()).unwrap();
+    assert_eq!((&none["paths"], &none["truncated"]), (&json!([]), &json!(true)), "there may be more");
+}
+
+#[test]
+fn lines_are_found_by_pattern() {
+    let disk = disk();
+    disk.write_plainly("notes/today.md", "first\r\nTODO: call Ada\r\nlast TODO");
+    disk.write_plainly("notes/other.txt", "todo: nothing\n");
+    disk.write_plainly("notes/image", "TODO\0");
+    symlink(disk.outside.join("secret"), disk.work("notes/link")).unwrap();
+    let found = |args: Value| grep::call(args, &disk.roots, &Abandoned::default()).unwrap();
+    assert_eq!(
+        found(json!({ "pattern": "TODO" })),
+        json!({ "path": ".", "truncated": false, "matches": [
+            { "path": "notes/today.md", "line": 2, "text": "TODO: call Ada" },
+            { "path": "notes/today.md", "line": 3, "text": "last TODO" }
+        ] })
+    );
+    let lines = |args: Value| found(args)["matches"].as_array().unwrap().len();
+    assert_eq!(lines(json!({ "pattern": "^todo", "ignoreCase": true })), 2);
+    assert_eq!(lines(json!({ "pattern": "todo", "ignoreCase": true, "files": "**/*.txt" })), 1);
+    assert_eq!(lines(json!({ "pattern": "Ada$", "path": "notes/today.md" })), 1);
+    assert_eq!(lines(json!({ "pattern": "secret" })), 0);
+    let page = found(json!({ "pattern": "TODO", "limit": 1 }));
+    assert_eq!((page["matches"].as_array().unwrap().len(), &page["truncated"]), (1, &json!(true)));
+    let rest = found(json!({ "pattern": "TODO", "offset": 1, "limit": 1 }));
+    assert_eq!((&rest["matches"][0]["line"], &rest["truncated"]), (&json!(3), &json!(false)));
+    let broken = grep::call(json!({ "pattern": "(" }), &disk.roots, &Abandoned::default());
+    assert!(broken.unwrap_err().starts_with("the pattern cannot be used"));
+}
+
+#[test]
+fn a_hostile_pattern_and_a_line_without_end_are_quick() {
+    let disk = disk();
+    disk.write_plainly("long", &"a".repeat(4 * 1024 * 1024));
+    let began = std::time::Instant::now();
+    let found = grep::call(json!({ "pattern": "(a*)*(a|aa)+$b" }), &disk.roots, &Abandoned::default()).unwrap();
+    assert_eq!(found["matches"], json!([]));
+    assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+    let shown = grep::call(json!({ "pattern": "a" }), &disk.roots, &Abandoned::default()).unwrap();
+    assert_eq!(shown["matches"][0]["text"].as_str().unwrap().len(), 2_000);
+    let huge = grep::call(json!({ "pattern": "(a{1000}){1000}" }), &disk.roots, &Abandoned::default());
+    assert!(huge.unwrap_err().starts_with("the pattern cannot be used"));
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_ends() {
+    let disk = disk();
+    disk.write_plainly("a.md", "text\n");
+    let (waiting, abandoned) = Abandoned::when_dropped();
+    assert!(glob::call(json!({ "pattern": "*" }), &disk.roots, &abandoned).is_ok());
+    drop(waiting);
+    glob::call(json!({ "pattern": "*" }), &disk.roots, &abandoned).unwrap_err();
+    grep::call(json!({ "pattern": "text" }), &disk.roots, &abandoned).unwrap_err();
 }
