@@ -10,7 +10,7 @@ use crate::finding::{Fault, Finding, FindingCounts};
 use crate::flow::Flow;
 use crate::ids::{FlowId, GateId, NodeId, Revision, RunId, StepIndex, TaskId, Timestamp, ToolName};
 use crate::plan::Plan;
-use crate::run::event::{CapabilityMode, Cause, ProcessReport, Recorded, RunConfig, SkipReason};
+use crate::run::event::{CapabilityMode, Cause, CoveredFile, ProcessReport, Recorded, RunConfig, SkipReason};
 use crate::run::state::{Decision, RunStatus, StepStatus};
 
 /// The header that carries the access token.
@@ -261,6 +261,9 @@ pub struct Gate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
     pub reason: String,
+    /// The files that a command names, which an approval covers as they are here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<CoveredFile>,
 }
 
 /// One step of a run, as far as it got.

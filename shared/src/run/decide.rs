@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::ids::{GateId, StepIndex, Timestamp};
 use crate::plan::{Plan, Step};
 use crate::reference::{Resolved, Unresolved, resolve_args};
-use crate::run::event::{EndCode, Event, ProcessReport, SkipReason, StepEnd, VerdictKind};
+use crate::run::covered;
+use crate::run::event::{CoveredFile, EndCode, Event, ProcessReport, SkipReason, StepEnd, VerdictKind};
 use crate::run::skip;
 use crate::run::state::{OpenGate, RunState, StepState};
 use crate::run::values::{RunValues, WholeResults};
@@ -32,6 +33,11 @@ pub enum Input {
         index: StepIndex,
         args: Arc<Value>,
         verdict: Verdict,
+    },
+    /// The files that an approved command names, as they are now.
+    Rechecked {
+        index: StepIndex,
+        files: Vec<CoveredFile>,
     },
     /// A tool's call ended.
     Ended {
@@ -69,6 +75,8 @@ pub struct Verdict {
     pub source: String,
     /// The part of a command that decided.
     pub segment: Option<String>,
+    /// Of an ask: what an approval is to cover beside the arguments.
+    pub files: Vec<CoveredFile>,
 }
 
 /// How one attempt ended.
@@ -98,6 +106,8 @@ pub enum Ending {
 pub enum Action {
     /// Ask the guard, and answer with [`Input::Judged`] before the commit.
     Judge { index: StepIndex, resolved: Box<Resolved> },
+    /// Look again at the files that an approval covers, and answer with [`Input::Rechecked`] before the commit.
+    Recheck { index: StepIndex },
     /// Call the tool, and answer with [`Input::Ended`].
     Start { index: StepIndex, attempt: u32 },
     /// Answer with [`Input::RetryDue`] after this time.
@@ -141,6 +151,7 @@ pub fn decide(state: &RunState, input: Input, around: &Surroundings<'_>) -> Deci
         Input::Begin { queue_wait_ms } => begin(state, queue_wait_ms),
         Input::Continue => proceed(state, around),
         Input::Judged { index, args, verdict } => judged(state, index, args, verdict),
+        Input::Rechecked { index, files } => rechecked(state, index, files),
         Input::Ended { index, attempt, ending, duration_ms, report } => {
             let end = StepEnd { index, attempt, error: String::new(), timed_out: false, duration_ms, report };
             attempt_ended(state, end, ending)
@@ -212,7 +223,11 @@ fn advance(state: &RunState, step: &Step, at: &StepState, around: &Surroundings<
             return false;
         }
         StepState::Allowed { args: Some(args) } => {
-            start(step, 1, args.clone(), decided);
+            if state.covered.contains_key(&index) {
+                decided.actions.push(Action::Recheck { index });
+            } else {
+                start(step, 1, args.clone(), decided);
+            }
             return true;
         }
         StepState::Ready => match judge_or_pass(state, step, around) {
@@ -315,7 +330,7 @@ fn judged(state: &RunState, index: StepIndex, args: Arc<Value>, verdict: Verdict
     if !matches!(state.step(index), Some(StepState::Ready)) {
         return Decided::default();
     }
-    let Verdict { kind, source, segment } = verdict;
+    let Verdict { kind, source, segment, files } = verdict;
     let reason = source.clone();
     let mut decided = Decided::event(Event::StepDecided { index, verdict: kind, source, segment });
     match kind {
@@ -326,8 +341,47 @@ fn judged(state: &RunState, index: StepIndex, args: Arc<Value>, verdict: Verdict
             tool_name: step.tool_name.clone(),
             args,
             reason,
+            files,
         }),
         VerdictKind::Deny => {}
+    }
+    decided
+}
+
+/// An approval covers the files as they were shown. Right before the start they are looked at again: when one has
+/// changed, a person is asked again; between two attempts, the step ends.
+fn rechecked(state: &RunState, index: StepIndex, files: Vec<CoveredFile>) -> Decided {
+    let Some(step) = state.plan.as_deref().and_then(|plan| plan.step(index)) else {
+        return Decided::default();
+    };
+    let changes = covered::changes(state.covered.get(&index).map_or(&[], Vec::as_slice), &files);
+    let mut decided = Decided::default();
+    match (state.step(index), changes) {
+        (Some(StepState::Allowed { args: Some(args) }), None) => start(step, 1, args.clone(), &mut decided),
+        (Some(StepState::Allowed { args: Some(args) }), Some(changes)) => {
+            decided.events.push(Event::StepApprovalRequested {
+                gate_id: next_gate(state),
+                index,
+                tool_name: step.tool_name.clone(),
+                args: args.clone(),
+                reason: format!("it was approved, and has changed since: {changes}"),
+                files,
+            });
+        }
+        (Some(StepState::Retrying { next_attempt, args, .. }), None) => {
+            start(step, *next_attempt, args.clone(), &mut decided);
+        }
+        (Some(StepState::Retrying { next_attempt, error, .. }), Some(changes)) => {
+            decided.events.push(Event::StepFailed(Box::new(StepEnd {
+                index,
+                attempt: next_attempt - 1,
+                error: format!("{error}; not tried again, since what was approved has changed: {changes}"),
+                timed_out: false,
+                duration_ms: 0,
+                report: None,
+            })));
+        }
+        _ => {}
     }
     decided
 }
@@ -396,7 +450,11 @@ fn retry_due(state: &RunState, index: StepIndex, around: &Surroundings<'_>) -> D
         return Decided::default();
     };
     let mut decided = Decided::default();
-    start(step, *next_attempt, args.clone(), &mut decided);
+    if state.covered.contains_key(&index) {
+        decided.actions.push(Action::Recheck { index });
+    } else {
+        start(step, *next_attempt, args.clone(), &mut decided);
+    }
     decided
 }
 

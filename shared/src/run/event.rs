@@ -44,6 +44,9 @@ pub enum Event {
         tool_name: ToolName,
         args: Arc<Value>,
         reason: String,
+        /// The files that a command names, as they were when it was asked about. An approval covers these too.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<CoveredFile>,
     },
     #[serde(rename_all = "camelCase")]
     ApprovalResolved {
@@ -227,6 +230,33 @@ pub enum SkipReason {
     Prerequisites,
     /// A value it refers to belongs to a skipped step.
     Reference,
+}
+
+/// A file that a command names, as it was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CoveredFile {
+    /// As the command names it; a program that was looked up, where it was found.
+    pub path: String,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What was found of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "found", rename_all = "lowercase")]
+pub enum Found {
+    Nothing,
+    /// Its content.
+    Digest {
+        sha256: String,
+        size: u64,
+    },
+    /// Too large to read each time: size and time stand for its content.
+    Stamp {
+        size: u64,
+        modified: Timestamp,
+    },
 }
 
 /// How a step ended without a result.

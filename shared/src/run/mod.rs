@@ -4,12 +4,14 @@
 //! - `graph`: which step waits for which
 //! - `state`: what the facts add up to
 //! - `reduce`: the only transition table: fact by fact, live, after a restart and in the page
+//! - `covered`: what has become of the files that an approval covers
 //! - `decide`: what follows from an input: facts to record and actions to take
 //! - `skip`: which steps are passed over, and why
 //! - `turn`: inputs in, everything that follows from them out
 //! - `values`: what a step's references see
 //! - `view`: a state as the API shows it
 
+mod covered;
 pub mod decide;
 pub mod event;
 pub mod graph;

@@ -71,12 +71,18 @@ fn apply(state: &mut RunState, recorded: &Recorded) -> Result<(), String> {
             state.gates_opened += 1;
             state.gates.insert(gate_id.clone(), OpenGate::Plan { since: now });
         }
-        Event::StepApprovalRequested { gate_id, index, args, reason, .. } => {
+        // Also of a step that was allowed: a file that its command names has changed since.
+        Event::StepApprovalRequested { gate_id, index, args, reason, files, .. } => {
             expect(state, *index, &[StepStatus::Ready])?;
             state.gates_opened += 1;
             let (args, reason) = (args.clone(), reason.clone());
             let gate = OpenGate::Step { index: *index, args: args.clone(), reason, since: now };
             state.gates.insert(gate_id.clone(), gate);
+            if files.is_empty() {
+                state.covered.remove(index);
+            } else {
+                state.covered.insert(*index, files.clone());
+            }
             state.set(*index, StepState::AwaitingApproval { gate: gate_id.clone(), args });
         }
         Event::ApprovalResolved { gate_id, approved, reason, .. } => {
@@ -140,7 +146,7 @@ fn apply(state: &mut RunState, recorded: &Recorded) -> Result<(), String> {
             state.last_completed = Some(*index);
         }
         Event::StepFailed(end) => {
-            let (attempts, args) = ended(state, end, &[StepStatus::Ready, StepStatus::Running])?;
+            let (attempts, args) = ended(state, end, &[StepStatus::Ready, StepStatus::Running, StepStatus::Retrying])?;
             let times = state.times(end.index, now, end.duration_ms, end.report.clone());
             let (error, timed_out) = (end.error.clone(), end.timed_out);
             state.set(end.index, StepState::Failed { attempts, args, error, timed_out, times });

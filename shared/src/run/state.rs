@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::ids::{GateId, Seq, StepIndex, Timestamp};
 use crate::plan::Plan;
-use crate::run::event::{EndCode, ProcessReport, RunCreated, SkipReason, VerdictKind};
+use crate::run::event::{CoveredFile, EndCode, ProcessReport, RunCreated, SkipReason, VerdictKind};
 use crate::run::graph::Graph;
 
 /// Where a run is.
@@ -257,6 +257,8 @@ pub struct RunState {
     pub plan: Option<Arc<Plan>>,
     pub steps: Vec<StepState>,
     pub decisions: BTreeMap<StepIndex, Decision>,
+    /// What a person was last shown of the files that a step's command names.
+    pub covered: BTreeMap<StepIndex, Vec<CoveredFile>>,
     pub gates: BTreeMap<GateId, OpenGate>,
     /// Gates opened so far, for numbering the next.
     pub gates_opened: u32,

@@ -6,7 +6,7 @@ use crate::ids::StepIndex;
 use crate::plan::Step;
 use crate::reference::Resolved;
 use crate::run::decide::{Action, Decided, Input, Surroundings, Verdict, decide};
-use crate::run::event::Recorded;
+use crate::run::event::{CoveredFile, Recorded};
 use crate::run::reduce::{BadHistory, reduce};
 use crate::run::state::RunState;
 
@@ -22,27 +22,33 @@ pub struct Turn {
     pub resolved: BTreeMap<StepIndex, Resolved>,
 }
 
-/// Asks the guard about a step with its resolved arguments.
-pub type Judge<'a> = dyn FnMut(&RunState, &Step, &Resolved) -> Verdict + 'a;
+/// Who is asked within a turn, before anything of it is committed.
+pub trait Guard {
+    /// What is to be done about a step with its resolved arguments.
+    fn judge(&mut self, state: &RunState, step: &Step, resolved: &Resolved) -> Verdict;
+
+    /// The files that the command of an approved step names, as they are now.
+    fn look_again(&mut self, state: &RunState, step: &Step) -> Vec<CoveredFile>;
+}
 
 /// Takes the inputs one after the other, each with all that follows from it.
 pub fn take_turn(
     state: RunState,
     inputs: impl IntoIterator<Item = Input>,
     around: &Surroundings<'_>,
-    judge: &mut Judge<'_>,
+    guard: &mut dyn Guard,
 ) -> Result<Turn, BadHistory> {
     let mut turn = Turn { state, ..Turn::default() };
     for input in inputs {
-        turn.absorb(input, around, judge)?;
-        while turn.absorb(Input::Continue, around, judge)? {}
+        turn.absorb(input, around, guard)?;
+        while turn.absorb(Input::Continue, around, guard)? {}
     }
     Ok(turn)
 }
 
 impl Turn {
     /// Takes one input; says whether anything followed.
-    fn absorb(&mut self, input: Input, around: &Surroundings<'_>, judge: &mut Judge<'_>) -> Result<bool, BadHistory> {
+    fn absorb(&mut self, input: Input, around: &Surroundings<'_>, guard: &mut dyn Guard) -> Result<bool, BadHistory> {
         let Decided { events, actions } = decide(&self.state, input, around);
         let mut followed = !events.is_empty();
         for event in events {
@@ -51,19 +57,32 @@ impl Turn {
             self.recorded.push(recorded);
         }
         for action in actions {
-            let Action::Judge { index, resolved } = action else {
-                self.actions.push(action);
-                continue;
+            let answer = match action {
+                Action::Judge { index, resolved } => self.judge(index, resolved, guard),
+                Action::Recheck { index } => self.step(index).map(|step| {
+                    let files = guard.look_again(&self.state, step);
+                    Input::Rechecked { index, files }
+                }),
+                Action::Start { .. } | Action::Wake { .. } | Action::Stop { .. } => {
+                    self.actions.push(action);
+                    None
+                }
             };
-            let plan = self.state.plan.clone();
-            let Some(step) = plan.as_deref().and_then(|plan| plan.step(index)) else {
-                continue;
-            };
-            let verdict = judge(&self.state, step, &resolved);
-            let args = std::sync::Arc::new(serde_json::Value::Object(resolved.shown.clone()));
-            self.resolved.insert(index, *resolved);
-            followed |= self.absorb(Input::Judged { index, args, verdict }, around, judge)?;
+            if let Some(answer) = answer {
+                followed |= self.absorb(answer, around, guard)?;
+            }
         }
         Ok(followed)
+    }
+
+    fn judge(&mut self, index: StepIndex, resolved: Box<Resolved>, guard: &mut dyn Guard) -> Option<Input> {
+        let verdict = guard.judge(&self.state, self.step(index)?, &resolved);
+        let args = std::sync::Arc::new(serde_json::Value::Object(resolved.shown.clone()));
+        self.resolved.insert(index, *resolved);
+        Some(Input::Judged { index, args, verdict })
+    }
+
+    fn step(&self, index: StepIndex) -> Option<&Step> {
+        self.state.plan.as_deref().and_then(|plan| plan.step(index))
     }
 }

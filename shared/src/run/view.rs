@@ -43,6 +43,7 @@ pub fn gates(state: &RunState) -> Vec<Gate> {
             tool_name: None,
             args: None,
             reason: "the plan waits for approval".to_owned(),
+            files: Vec::new(),
         },
         OpenGate::Step { index, args, reason, .. } => Gate {
             gate_id: gate_id.clone(),
@@ -50,6 +51,7 @@ pub fn gates(state: &RunState) -> Vec<Gate> {
             tool_name: plan.and_then(|plan| plan.step(*index)).map(|step| step.tool_name.clone()),
             args: Some((**args).clone()),
             reason: reason.clone(),
+            files: state.covered.get(index).cloned().unwrap_or_default(),
         },
     };
     state.gates.iter().map(gate).collect()

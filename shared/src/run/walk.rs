@@ -10,10 +10,12 @@ use crate::flow::OnFailure;
 use crate::ids::{Owner, StepIndex, Timestamp};
 use crate::plan::{Plan, RetryPolicy, RunWhen, Step};
 use crate::run::decide::{Action, Ending, Input, Surroundings, Verdict, after_crash};
-use crate::run::event::{Cause, Event, Recorded, RunConfig, RunCreated, SandboxPosture, VerdictKind};
+use crate::run::event::{
+    Cause, CoveredFile, Event, Found, Recorded, RunConfig, RunCreated, SandboxPosture, VerdictKind,
+};
 use crate::run::reduce::{reduce, replay};
 use crate::run::state::{RunState, RunStatus, StepState};
-use crate::run::turn::{Turn, take_turn};
+use crate::run::turn::{Guard, Turn, take_turn};
 use crate::tool::{Catalog, Effect, Idempotent, ToolDeclaration};
 
 /// What the world does next, as far as it can.
@@ -23,6 +25,7 @@ enum Move {
     RetryDue { pick: usize },
     Answer { pick: usize, approved: bool },
     Cancel,
+    Rewrite,
     LateEnd { pick: usize },
 }
 
@@ -96,6 +99,7 @@ fn a_move() -> impl Strategy<Value = Move> {
         4 => any::<usize>().prop_map(|pick| Move::RetryDue { pick }),
         4 => (any::<usize>(), any::<bool>()).prop_map(|(pick, approved)| Move::Answer { pick, approved }),
         1 => Just(Move::Cancel),
+        1 => Just(Move::Rewrite),
         1 => any::<usize>().prop_map(|pick| Move::LateEnd { pick }),
     ]
 }
@@ -115,6 +119,36 @@ struct World<'a> {
     at_work: BTreeMap<StepIndex, u32>,
     stopped: BTreeSet<StepIndex>,
     now: Timestamp,
+    /// What the one file holds that every second command names.
+    disk: u32,
+}
+
+/// A guard that says what the walk says, and a file that now and then has changed.
+struct WalkGuard<'a> {
+    verdicts: &'a [u8],
+    disk: u32,
+}
+
+impl WalkGuard<'_> {
+    fn files(&self, step: &Step) -> Vec<CoveredFile> {
+        let found = Found::Digest { sha256: self.disk.to_string(), size: 0 };
+        if step.index.at() % 2 == 0 { vec![CoveredFile { path: "job.sh".to_owned(), found }] } else { Vec::new() }
+    }
+}
+
+impl Guard for WalkGuard<'_> {
+    fn judge(&mut self, _: &RunState, step: &Step, _: &crate::reference::Resolved) -> Verdict {
+        let kind = match self.verdicts[step.index.at()] {
+            0 => VerdictKind::Deny,
+            1 | 2 => VerdictKind::Ask,
+            _ => VerdictKind::Allow,
+        };
+        Verdict { kind, source: "the walk".to_owned(), segment: None, files: self.files(step) }
+    }
+
+    fn look_again(&mut self, _: &RunState, step: &Step) -> Vec<CoveredFile> {
+        self.files(step)
+    }
 }
 
 impl<'a> World<'a> {
@@ -143,6 +177,7 @@ impl<'a> World<'a> {
             at_work: BTreeMap::new(),
             stopped: BTreeSet::new(),
             now: Timestamp(1),
+            disk: 0,
         };
         for event in first {
             let recorded = Recorded { seq: world.state.last.next(), ts: world.now, event };
@@ -158,21 +193,13 @@ impl<'a> World<'a> {
         let whole = BTreeMap::new();
         let around =
             Surroundings { catalog: &self.catalog, whole: &whole, parallel, interrupting: false, now: self.now };
-        let verdicts = &self.walk.verdicts;
-        let mut judge = |_: &RunState, step: &Step, _: &crate::reference::Resolved| Verdict {
-            kind: match verdicts[step.index.at()] {
-                0 => VerdictKind::Deny,
-                1 | 2 => VerdictKind::Ask,
-                _ => VerdictKind::Allow,
-            },
-            source: "the walk".to_owned(),
-            segment: None,
-        };
-        let turn = take_turn(std::mem::take(&mut self.state), [input], &around, &mut judge);
+        let mut guard = WalkGuard { verdicts: &self.walk.verdicts, disk: self.disk };
+        let turn = take_turn(std::mem::take(&mut self.state), [input], &around, &mut guard);
         let Turn { state, recorded, actions, .. } = turn.expect("what decide says, reduce takes");
         self.state = state;
         for fact in &recorded {
             self.assert_may_follow(fact);
+            self.assert_is_as_shown(fact);
         }
         self.log.extend(recorded);
         for action in actions {
@@ -185,10 +212,21 @@ impl<'a> World<'a> {
                     self.stopped.insert(index);
                 }
                 Action::Wake { .. } => {}
-                Action::Judge { .. } => panic!("the turn answers for the guard"),
+                Action::Judge { .. } | Action::Recheck { .. } => panic!("the turn answers for the guard"),
             }
         }
         self.at_work.retain(|index, _| matches!(self.state.step(*index), Some(StepState::Running { .. })));
+    }
+
+    /// What a step that was approved runs is what was shown.
+    fn assert_is_as_shown(&self, fact: &Recorded) {
+        if let Event::StepStart { index, .. } = &fact.event
+            && let Some(shown) = self.state.covered.get(index)
+        {
+            let step = self.walk.plan.step(*index).unwrap();
+            let now = WalkGuard { verdicts: &[], disk: self.disk }.files(step);
+            assert_eq!(*shown, now, "step {index} starts with another file than was approved");
+        }
     }
 
     /// A step starts only when everything it waits for has ended.
@@ -225,6 +263,7 @@ impl<'a> World<'a> {
                 }
             }
             Move::Cancel => self.take(Input::Cancel { by: "local".to_owned() }, parallel),
+            Move::Rewrite => self.disk += 1,
             Move::LateEnd { pick: which } => {
                 let before = self.log.len();
                 let ended: Vec<_> = (0..self.state.steps.len())

@@ -20,10 +20,10 @@ use weir_shared::run::values::{RunValues, WholeResults};
 use weir_shared::run::view;
 
 use super::attempt::{self, Finished, Running};
+use super::run_guard::RunGuard;
 use super::runs::{Answer, ApproveError, CancelError, Inner};
 use crate::feed::run::RunFeed;
 use crate::feed::wire::Schemas;
-use crate::guard;
 use crate::queue::pump::Place;
 use crate::run_dir::RunDirectory;
 use crate::shutdown::{ShutdownWatch, Stage};
@@ -291,11 +291,12 @@ impl Driver {
             interrupting: self.interrupting,
             now: inner.clock.now(),
         };
-        let created = self.state.created.clone();
-        let mut judge = |_: &RunState, step: &weir_shared::plan::Step, _: &Resolved| {
-            let effect = catalog.get(step.tool_name.as_str()).map(|tool| tool.effect).unwrap_or_default();
-            let config = created.as_ref().map(|created| created.config.clone()).unwrap_or_default();
-            guard::judge(step, effect, &config)
+        let mut guard = RunGuard {
+            toolbox: &inner.toolbox,
+            catalog: &catalog,
+            whole: &self.whole,
+            resolved: &self.resolved,
+            run_dir: RunDirectory::of(&inner.state_dir, &self.run),
         };
         self.looked_at = Instant::now();
         let due = self
@@ -305,7 +306,7 @@ impl Driver {
             .map(|(index, _)| Input::RetryDue { index: *index });
         let expired = self.expired_gates();
         let inputs: Vec<Input> = inputs.into_iter().chain(expired).chain(due).chain([Input::Continue]).collect();
-        let turn = take_turn(std::mem::take(&mut self.state), inputs, &around, &mut judge)?;
+        let turn = take_turn(std::mem::take(&mut self.state), inputs, &around, &mut guard)?;
         let Turn { state, recorded, actions, resolved } = turn;
         self.state = state;
         self.resolved.extend(resolved);
@@ -374,8 +375,8 @@ impl Driver {
                     running.stop(StopReason::Cancelled);
                 }
             }
-            // `take_turn` answers it before the commit.
-            Action::Judge { .. } => {}
+            // `take_turn` answers these before the commit.
+            Action::Judge { .. } | Action::Recheck { .. } => {}
         }
     }
 

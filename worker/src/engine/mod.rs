@@ -2,6 +2,7 @@
 //!
 //! - `runs`: the handle that everybody else holds: start, approve, cancel, read, follow
 //! - `driver`: the loop of one run
+//! - `run_guard`: who answers within a turn: the guard, and the disk
 //! - `attempt`: one call of a tool, as the driver sees it
 //! - `recover`: what becomes of runs that the worker before this one left unfinished
 //! - `results`: what a flow's last run came to, node by node
@@ -10,6 +11,7 @@ mod attempt;
 mod driver;
 mod recover;
 mod results;
+mod run_guard;
 mod runs;
 #[cfg(test)]
 mod tests;

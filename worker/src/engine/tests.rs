@@ -377,3 +377,51 @@ async fn several_runs_start_together_or_not_at_all() {
         assert_eq!(engine.detail(&one.run_id).row.status, RunStatus::Completed);
     }
 }
+
+#[tokio::test]
+async fn an_approval_of_a_command_covers_the_files_it_names() {
+    let engine = Engine::new(Settings::default());
+    let script = engine.directory.path().join("job.sh");
+    std::fs::write(&script, "echo first").unwrap();
+    let line = format!("sh {}", script.display());
+    let run = engine.start(json!({"steps": [command(0, &line, &[])]}), RunConfig::default()).await;
+    engine.until(&run, "step_approval_requested").await;
+    let shown = &engine.detail(&run).gates[0];
+    let path = script.display().to_string();
+    assert!(shown.files.iter().any(|file| file.path == path), "{:?}", shown.files);
+
+    std::fs::write(&script, "echo other").unwrap();
+    engine.runs.approve(&run, yes(), &Owner::local()).await.unwrap();
+    let asked_again = engine.runs.follow(&run, Seq(0)).unwrap();
+    let asked_again = asked_again.filter(|frame| std::future::ready(frame.event == "step_approval_requested")).skip(1);
+    tokio::pin!(asked_again);
+    tokio::time::timeout(Duration::from_secs(20), asked_again.next()).await.expect("it asks again");
+    let gate = engine.detail(&run).gates.pop().unwrap();
+    assert_eq!(gate.reason, format!("it was approved, and has changed since: {path} has other content"));
+    assert_ne!(gate.gate_id, shown.gate_id, "an answer that comes late is for the gate before");
+
+    // What was shown the second time is what runs, also after the worker was away.
+    let engine = engine.reopen().await;
+    engine.runs.recover().await.unwrap();
+    engine.runs.approve(&run, yes(), &Owner::local()).await.unwrap();
+    let frames = engine.end(&run).await;
+    assert_eq!(names(&frames).iter().filter(|name| **name == "step_start").count(), 1);
+    assert_eq!(engine.detail(&run).executions[0].result.as_ref().unwrap()["stdout"], "other\n");
+}
+
+#[tokio::test]
+async fn an_attempt_after_an_approved_one_runs_what_was_approved_or_nothing() {
+    let engine = Engine::new(Settings::default());
+    let script = engine.directory.path().join("job.sh");
+    std::fs::write(&script, "echo 'echo other' > \"$0\"; exit 1").unwrap();
+    let mut step = command(0, &format!("sh {}", script.display()), &[]);
+    step["idempotent"] = json!(true);
+    step["retryPolicy"] = json!({"maxAttempts": 2, "backoffMs": 10});
+    let run = engine.start(json!({"steps": [step]}), RunConfig::default()).await;
+    engine.until(&run, "step_approval_requested").await;
+    engine.runs.approve(&run, yes(), &Owner::local()).await.unwrap();
+    let frames = engine.end(&run).await;
+    assert_eq!(names(&frames).iter().filter(|name| **name == "step_start").count(), 1);
+    let error = engine.detail(&run).executions[0].error.clone().unwrap();
+    assert!(error.starts_with("exit code 1; not tried again") && error.contains("other content"), "{error}");
+}

@@ -1,9 +1,13 @@
 //! Asked once per step, with resolved arguments, before its gate: allow, ask or deny.
 //!
 //! Pure so far: the permission mode as a table, and the node's own `approval`. Rules, hooks and the floor come before
-//! the table once they exist; until then every command counts as risky.
+//! the table once they exist; until then every command counts as risky. What an approval covers beside the arguments,
+//! the files that a command names, is found in `command_files`.
 
+mod command_files;
 pub(crate) mod modes;
+
+pub(crate) use command_files::CommandFiles;
 
 use weir_shared::flow::PermissionMode;
 use weir_shared::plan::Step;
@@ -17,7 +21,7 @@ use weir_shared::tool::Effect;
 /// `requireStepApproval: false`.
 pub(crate) fn judge(step: &Step, effect: Effect, config: &RunConfig) -> Verdict {
     let mode = config.permission_mode;
-    let verdict = |kind, source: String| Verdict { kind, source, segment: None };
+    let verdict = |kind, source: String| Verdict { kind, source, segment: None, files: Vec::new() };
     if step.requires_approval && mode != PermissionMode::FullAccess {
         return verdict(VerdictKind::Ask, "approval: true on the step".to_owned());
     }

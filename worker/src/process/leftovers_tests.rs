@@ -24,9 +24,9 @@ impl Dead {
         self.state.path().join("runs").join(RUN)
     }
 
-    /// Starts what such a worker would have started.
+    /// Starts what such a worker would have started, a line that becomes `sleep`.
     fn left(line: &str, worker: &str, run_dir: &Path) -> Child {
-        Command::new("/bin/sh")
+        let child = Command::new("/bin/sh")
             .args(["-c", line])
             .env(marks::WORKER, worker)
             .env(marks::RUN_ID, RUN)
@@ -35,7 +35,12 @@ impl Dead {
             .env(marks::RUN_DIR, run_dir)
             .process_group(0)
             .spawn()
-            .unwrap()
+            .unwrap();
+        // In the middle of an exec a process has no environment to be recognised by.
+        while fs::read_to_string(format!("/proc/{}/comm", child.id())).unwrap() != "sleep\n" {
+            std::thread::yield_now();
+        }
+        child
     }
 
     fn note(&self, boot: &str, pid: u32, start_time: u64) {

@@ -78,7 +78,7 @@ pub(super) fn read(html: &str) -> Page {
                 writer.paragraph();
                 writer.is_exact = !tag.is_end;
             }
-            "br" => writer.line(),
+            "br" => writer.line_break(),
             "li" if !tag.is_end => {
                 writer.line();
                 writer.text("- ");
@@ -217,8 +217,14 @@ impl Writer {
         }
     }
 
-    fn line(&mut self) {
+    fn line_break(&mut self) {
         self.lines = (self.lines + 1).min(2);
+        self.space = false;
+    }
+
+    /// What comes next begins a line.
+    fn line(&mut self) {
+        self.lines = self.lines.max(1);
         self.space = false;
     }
 
