@@ -123,19 +123,19 @@ fn rewrite(value: &mut Value, syntax: Syntax, indices: &HashMap<&str, StepIndex>
     }
 }
 
-/// The text with the root of each node reference replaced; nothing when there is none.
+/// The text with the root of each reference to a node replaced; nothing when there is none.
 fn rewrite_text(text: &str, syntax: Syntax, indices: &HashMap<&str, StepIndex>) -> Option<String> {
-    let template = parse(text, Dialect::Flow, syntax);
+    let names = parse(text, Dialect::Flow, syntax).names();
     let mut out = String::new();
     let mut copied = 0;
-    for (range, reference) in template.references() {
-        let (Root::NodeResult(id) | Root::NodeInput(id)) = &reference.root else { continue };
-        let root = format!("node.{id}");
+    for named in &names.named {
+        let (Root::NodeResult(id) | Root::NodeInput(id)) = &named.reference.root else { continue };
+        // An expression that takes a node as a whole names it twice at one place.
+        let Some(node) = named.node.as_ref().filter(|node| node.start >= copied) else { continue };
         let index = indices.get(id.as_str())?;
-        let at = range.start + text[range.clone()].find(&root)?;
-        out.push_str(&text[copied..at]);
+        out.push_str(&text[copied..node.start]);
         let _ = write!(out, "steps.{index}");
-        copied = at + root.len();
+        copied = node.end;
     }
     (copied > 0).then(|| out + &text[copied..])
 }

@@ -70,8 +70,6 @@ codes! {
     UndeclaredInput = "undeclared_input", Error;
     UnknownNodeReference = "unknown_node_reference", Error;
     MalformedReference = "malformed_reference", Error;
-    /// A template that is more than plain references.
-    UnsupportedExpression = "unsupported_expression", Error;
     UnknownFieldReference = "unknown_field_reference", Warning;
     TypeMismatch = "type_mismatch", Error;
     UnsafeRetry = "unsafe_retry", Error;
@@ -91,8 +89,6 @@ codes! {
     BadSchedule = "bad_schedule", Error;
     /// Read and checked, and without effect in this version: `schedules`, `concurrency`.
     NotYetInForce = "not_yet_in_force", Info;
-    /// A run would need something this version does not do: fill in a secret.
-    NotYetSupported = "not_yet_supported", Warning;
 }
 
 impl Code {

@@ -33,8 +33,8 @@ impl Graph {
         }
         for (at, node) in flow.nodes.iter().enumerate() {
             for text in node.args.iter().flat_map(|args| texts(args, catalog.get(&node.tool))) {
-                for (_, reference) in parse(text.text, Dialect::Flow, text.syntax).references() {
-                    if let Root::NodeResult(id) | Root::NodeInput(id) = &reference.root
+                for named in parse(text.text, Dialect::Flow, text.syntax).names().named {
+                    if let Root::NodeResult(id) | Root::NodeInput(id) = &named.reference.root
                         && let Some(named) = positions.get(id.as_str())
                     {
                         before[at].insert(*named);

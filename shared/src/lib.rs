@@ -9,6 +9,7 @@ pub mod bind;
 pub mod canonical;
 pub mod check;
 pub mod compile;
+pub mod expression;
 pub mod finding;
 pub mod flow;
 mod found;

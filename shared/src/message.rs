@@ -53,7 +53,6 @@ pub fn words(code: Code, params: &Map<String, Value>) -> Words {
         Code::UndeclaredInput
         | Code::UnknownNodeReference
         | Code::MalformedReference
-        | Code::UnsupportedExpression
         | Code::UnknownFieldReference
         | Code::TypeMismatch
         | Code::ShellContext
@@ -88,8 +87,7 @@ pub fn words(code: Code, params: &Map<String, Value>) -> Words {
         | Code::MissingArgument
         | Code::InvalidArguments
         | Code::UnsafeRetry
-        | Code::NestedWorkflow
-        | Code::NotYetSupported => step(code, &p),
+        | Code::NestedWorkflow => step(code, &p),
     };
     Words { message, hint }
 }
@@ -183,10 +181,6 @@ fn reference(code: Code, p: &Params<'_>) -> Pair {
         Code::MalformedReference => (
             format!("`{}` is not a reference: {}", p.text("reference"), p.text("reason")),
             hint("Write {{inputs.name}} or {{node.id.result.key}}; braces that are plain text are written {{ '{{' }}."),
-        ),
-        Code::UnsupportedExpression => (
-            format!("`{}` is an expression, and this version resolves plain references only", p.text("expression")),
-            hint("Use a plain reference such as {{node.id.result.key}}, and do the rest in a step of its own."),
         ),
         Code::UnknownFieldReference => (
             format!(
@@ -375,13 +369,9 @@ fn step(code: Code, p: &Params<'_>) -> Pair {
             ),
             hint("Set `idempotent: true` on the node if repeating this call is safe, else `retry.maxAttempts: 1`."),
         ),
-        Code::NestedWorkflow => (
+        _ => (
             format!("a saved flow cannot call `{}`", p.text("tool")),
             hint("Put the steps of the other flow into this one."),
-        ),
-        _ => (
-            format!("this version does not run {}", p.text("what")),
-            hint(format!("A run of this flow is refused until it does. {}", p.text("instead")).trim_end().to_owned()),
         ),
     }
 }

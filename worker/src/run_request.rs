@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use weir_shared::bind::bind;
-use weir_shared::check::{PlanRules, check_plan, not_yet_supported};
+use weir_shared::check::{PlanRules, check_plan};
 use weir_shared::finding::Fault;
 use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Owner, Revision, RunId, StepIndex};
@@ -93,10 +93,6 @@ impl RunRequest {
         let faults = faults_of_plan(&plan, catalog, config.capability_mode);
         if !faults.is_empty() {
             return Err(StartError::Plan(faults));
-        }
-        let missing = not_yet_supported(&plan);
-        if !missing.is_empty() {
-            return Err(StartError::NotYetSupported(missing));
         }
         let input_marks = schema.as_ref().map(marks).unwrap_or_default();
         let goal = fill_goal(&goal, &GoalValues { run, flow: flow.as_ref(), inputs: &inputs })?;

@@ -32,14 +32,6 @@ pub(crate) fn Behaviour(id: String, tool: Memo<Option<ToolDeclaration>>) -> impl
         let args = node.args.clone().unwrap_or_default();
         tool.with(|tool| tool.as_ref().is_some_and(|tool| tool.is_retry_safe(&args, node.idempotent)))
     };
-    let not_in_force = move || {
-        builder.findings.with(|findings| {
-            findings.iter().any(|finding| {
-                matches!(finding.code, Code::NotYetSupported | Code::NotYetInForce)
-                    && finding.node_id.as_deref() == Some(id.get_value().as_str())
-            })
-        })
-    };
     let signals: Vec<Choice> = StopSignal::NAMES.iter().map(|name| Choice::plain(*name)).collect();
     let set_stop = move |change: &dyn Fn(&mut Stop)| {
         let mut stop = node.with_untracked(|node| node.stop.clone()).unwrap_or_default();
@@ -129,7 +121,6 @@ pub(crate) fn Behaviour(id: String, tool: Memo<Option<ToolDeclaration>>) -> impl
                     "Repeating this call may do harm, so it is tried once. Say below that it is safe to change that.".to_owned()
                 }
             }}
-            <Show when=not_in_force>" More than one attempt is not yet in force: such a run is refused."</Show>
         </p>
         <SwitchLine id="node-idempotent" label="Safe to repeat" about="Your word that running it twice does no harm."
             on=Signal::derive(move || node.with(|node| node.idempotent == Some(true)))

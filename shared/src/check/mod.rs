@@ -28,7 +28,7 @@ mod settings;
 mod tools;
 mod yields;
 
-pub use plan::{PlanRules, check_plan, not_yet_supported, read_plan};
+pub use plan::{PlanRules, check_plan, read_plan};
 
 use std::collections::BTreeSet;
 

@@ -13,7 +13,7 @@ use crate::nearest::nearest;
 use crate::plan::{Plan, Step};
 use crate::pointer::{Pointer, path_of};
 pub use crate::read::read_plan;
-use crate::reference::{Content, Dialect, Reference, Root, Syntax, TemplateFault, parse, step_of, texts};
+use crate::reference::{Content, Dialect, Reference, Root, Syntax, parse, step_of, texts};
 use crate::schema::{Described, Templates, Types, describe, violations};
 use crate::shell::places;
 use crate::tool::{Catalog, Effect, ToolDeclaration};
@@ -48,25 +48,6 @@ pub fn check_plan(plan: &Plan, rules: &PlanRules<'_>) -> Vec<Fault> {
         judge.numbers();
         judge.tool();
         judge.references();
-    }
-    faults
-}
-
-/// What a run of this plan would need and this version does not do. A run is refused for each of them by name.
-pub fn not_yet_supported(plan: &Plan) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for (position, step) in plan.steps.iter().enumerate() {
-        let at = |field: &str| format!("steps[{position}].{field}");
-        // The tool is not asked: a raw text that reads like a secret is refused too, rather than run with it unfilled.
-        for text in texts(&step.args, None) {
-            for (_, reference) in parse(text.text, Dialect::Plan, Syntax::Shell).references() {
-                if matches!(reference.root, Root::Secret(_)) {
-                    let path = at(&path_of(["args".to_owned()].into_iter().chain(text.pointer.steps())));
-                    let message = format!("`{}`: this version does not fill in `{{{{{reference}}}}}`", step.label());
-                    faults.push(fault(&path, "secret_not_supported", message));
-                }
-            }
-        }
     }
     faults
 }
@@ -181,19 +162,18 @@ impl Judge<'_> {
             let path = path_of(["args".to_owned()].into_iter().chain(text.pointer.steps()));
             let template = parse(text.text, Dialect::Plan, text.syntax);
             for piece in &template.pieces {
-                let written = &text.text[piece.range.clone()];
-                match &piece.content {
-                    Content::Text(_) => {}
-                    Content::Reference(reference) => self.reference(reference, &path),
-                    Content::Fault(TemplateFault::Malformed { reason }) => {
-                        self.add(&path, "malformed_reference", format!("`{written}` is not a reference: {reason}"));
-                    }
-                    Content::Fault(TemplateFault::Expression { .. }) => {
-                        let message =
-                            format!("`{written}` is an expression, and this version resolves plain references only");
-                        self.add(&path, "unsupported_expression", message);
-                    }
+                if let Content::Fault(fault) = &piece.content {
+                    let written = &text.text[piece.range.clone()];
+                    self.add(&path, "malformed_reference", format!("`{written}` is not a reference: {}", fault.reason));
                 }
+            }
+            let names = template.names();
+            for problem in &names.problems {
+                let message = format!("`{}` cannot be evaluated: {}", problem.written, problem.reason);
+                self.add(&path, "malformed_reference", message);
+            }
+            for named in &names.named {
+                self.reference(&named.reference, &path);
             }
             if text.syntax == Syntax::Shell {
                 for refusal in places(&template).err().into_iter().flatten() {

@@ -1,5 +1,7 @@
 //! What references name: inputs, nodes and fields that exist, in a form that can be resolved.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use super::ground::Ground;
@@ -8,9 +10,7 @@ use crate::finding::Code;
 use crate::found::{At, Found};
 use crate::nearest::nearest;
 use crate::pointer::Pointer;
-use crate::reference::{
-    Content, Dialect, ExpressionKind, Reference, Root, Segment, Syntax, Template, TemplateFault, parse,
-};
+use crate::reference::{Content, Dialect, Named, Names, Reference, Root, Segment, Syntax, Template, parse};
 use crate::schema::{Described, Types};
 
 pub(super) fn references(ground: &Ground<'_>) -> Vec<Found> {
@@ -22,7 +22,7 @@ pub(super) fn references(ground: &Ground<'_>) -> Vec<Found> {
         let pointer = Pointer::root().key("goal");
         let goal = parse(goal, Dialect::Flow, Syntax::Text);
         template(ground, &goal, &pointer, &mut found);
-        for (range, reference) in goal.references() {
+        for Named { reference, range, .. } in goal.names().named {
             if matches!(reference.root, Root::NodeResult(_) | Root::NodeInput(_) | Root::Secret(_)) {
                 let params = json!({
                     "reference": &goal.text[range.clone()], "place": range.start,
@@ -36,36 +36,46 @@ pub(super) fn references(ground: &Ground<'_>) -> Vec<Found> {
 }
 
 fn template(ground: &Ground<'_>, template: &Template<'_>, pointer: &Pointer, found: &mut Vec<Found>) {
+    let mut add = |code: Code, place: usize, params: Value| {
+        found.push(Found::new(code, pointer, params).at(At::Inside(place)));
+    };
+    let mut malformed = |place: usize, written: &str, reason: &str| {
+        let params = json!({ "reference": short(written), "place": place, "reason": reason });
+        add(Code::MalformedReference, place, params);
+    };
     for piece in &template.pieces {
-        let written = &template.text[piece.range.clone()];
-        let place = piece.range.start;
-        let mut add = |code: Code, params: Value| {
-            found.push(Found::new(code, pointer, params).at(At::Inside(place)));
-        };
-        match &piece.content {
-            Content::Text(_) => {}
-            Content::Reference(reference) => {
-                for (code, params) in judge(ground, reference, place) {
-                    add(code, params);
-                }
-            }
-            Content::Fault(TemplateFault::Malformed { reason }) => {
-                add(Code::MalformedReference, json!({ "reference": short(written), "place": place, "reason": reason }));
-            }
-            Content::Fault(TemplateFault::Expression { kind, is_raw_shell }) => {
-                let kind = match kind {
-                    ExpressionKind::Expression => "expression",
-                    ExpressionKind::Statement => "statement",
-                    ExpressionKind::Comment => "comment",
-                };
-                let params = json!({ "expression": short(written), "place": place, "kind": kind });
-                add(Code::UnsupportedExpression, params);
-                if *is_raw_shell {
-                    add(Code::RawShell, json!({ "place": place }));
-                }
-            }
+        if let Content::Fault(fault) = &piece.content {
+            malformed(piece.range.start, &template.text[piece.range.clone()], &fault.reason);
         }
     }
+    let names = template.names();
+    for problem in &names.problems {
+        malformed(problem.place, &problem.written, &problem.reason);
+    }
+    for (range, secret) in pasted_secrets(template, &names) {
+        malformed(range.start, &template.text[range], &format!("the secret `{secret}` would show in the command"));
+    }
+    for named in &names.named {
+        for (code, params) in judge(ground, &named.reference, named.range.start) {
+            add(code, named.range.start, params);
+        }
+    }
+    for piece in template.pieces.iter().filter(|piece| matches!(piece.content, Content::RawShell(_))) {
+        add(Code::RawShell, piece.range.start, json!({ "place": piece.range.start }));
+    }
+}
+
+/// Secrets that would be pasted into a command as shell text.
+fn pasted_secrets(template: &Template<'_>, names: &Names) -> Vec<(Range<usize>, String)> {
+    let is_pasted = |range: &Range<usize>| {
+        let mut raw = template.pieces.iter().filter(|piece| matches!(piece.content, Content::RawShell(_)));
+        raw.any(|piece| piece.range.contains(&range.start))
+    };
+    let secret = |named: &Named| match &named.reference.root {
+        Root::Secret(name) if is_pasted(&named.range) => Some((named.range.clone(), name.clone())),
+        _ => None,
+    };
+    names.named.iter().filter_map(secret).collect()
 }
 
 /// The text of a faulty piece, cut for a message.
@@ -89,15 +99,11 @@ fn judge(ground: &Ground<'_>, reference: &Reference, place: usize) -> Vec<(Code,
             }
         }
         Root::Secret(name) => {
-            let mut findings = Vec::new();
-            if ground.around.secrets.is_some_and(|known| !known.contains(name)) {
-                findings.push((Code::UnknownSecret, json!({ "name": name, "place": place })));
-            }
-            let params = json!({
-                "what": "steps that use a secret", "feature": "secret", "instead": "Leave the reference out to run it now.",
-            });
-            findings.push((Code::NotYetSupported, params));
-            return findings;
+            let is_unknown = ground.around.secrets.is_some_and(|known| !known.contains(name));
+            return is_unknown
+                .then(|| (Code::UnknownSecret, json!({ "name": name, "place": place })))
+                .into_iter()
+                .collect();
         }
         Root::Fact(_) | Root::StepResult(_) | Root::StepInput(_) | Root::LastResult => return Vec::new(),
     }

@@ -68,7 +68,7 @@ pub(super) fn template_yields(
     }
     match template.pieces.as_slice() {
         // One expression and nothing else may yield anything.
-        [piece] if matches!(piece.content, Content::Fault(_)) => Some(Types::ANY),
+        [piece] if matches!(piece.content, Content::Expression(_) | Content::Fault(_)) => Some(Types::ANY),
         _ if template.is_literal() => None,
         _ => Some(Types::STRING),
     }

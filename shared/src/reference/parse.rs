@@ -1,7 +1,7 @@
-//! A text to its pieces: plain text, references, and what is neither.
+//! A text to its pieces: plain text, references, expressions, statements.
 //!
 //! Every piece knows the bytes it came from, so that a finding can point at it, a page can underline it and a compiler
-//! can rewrite it in place. The pieces cover the text without gaps.
+//! can rewrite it in place. The pieces cover the text without gaps. What expressions mean is not known here.
 
 use std::ops::Range;
 
@@ -29,6 +29,8 @@ pub enum Syntax {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template<'t> {
     pub text: &'t str,
+    pub dialect: Dialect,
+    pub syntax: Syntax,
     pub pieces: Vec<Piece<'t>>,
 }
 
@@ -45,29 +47,31 @@ pub struct Piece<'t> {
 pub enum Content<'t> {
     /// Taken as it is. Of `{{ '{{' }}` and a raw block only what is meant.
     Text(&'t str),
+    /// Resolved by a walker of our own.
     Reference(Reference),
-    Fault(TemplateFault),
-}
-
-/// Why a part between braces is no plain reference.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TemplateFault {
-    /// It looks like a reference and is none.
-    Malformed { reason: String },
-    /// It asks for more than a reference can say.
-    Expression {
-        kind: ExpressionKind,
-        /// It ends in `| shell`: its value is meant as shell text.
-        is_raw_shell: bool,
-    },
-}
-
-/// The three kinds of template syntax beyond plain references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExpressionKind {
-    Expression,
+    /// Braces around anything else.
+    Expression(Source<'t>),
+    /// In a command: an expression that ends in `| shell`, which is left out of the source. Its value is shell text.
+    RawShell(Source<'t>),
+    /// `{% … %}` or `{# … #}`: the text is evaluated as a whole.
     Statement,
-    Comment,
+    Fault(TemplateFault<'t>),
+}
+
+/// An expression as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source<'t> {
+    pub source: &'t str,
+    /// Where it begins in the text.
+    pub at: usize,
+}
+
+/// It looks like a reference and is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateFault<'t> {
+    pub reason: String,
+    /// What stands between the braces, where it is closed and not empty.
+    source: Option<Source<'t>>,
 }
 
 impl Template<'_> {
@@ -79,12 +83,41 @@ impl Template<'_> {
         }
     }
 
-    /// The references in order, each with its bytes.
+    /// The one expression the whole text consists of: its value keeps its type too.
+    pub fn exact_expression(&self) -> Option<Source<'_>> {
+        match self.pieces.as_slice() {
+            [Piece { content: Content::Expression(source), .. }] => Some(*source),
+            _ => None,
+        }
+    }
+
+    /// The plain references in order, each with its bytes.
     pub fn references(&self) -> impl Iterator<Item = (&Range<usize>, &Reference)> {
         self.pieces.iter().filter_map(|piece| match &piece.content {
             Content::Reference(reference) => Some((&piece.range, reference)),
-            Content::Text(_) | Content::Fault(_) => None,
+            _ => None,
         })
+    }
+
+    /// The bytes of every piece that stands for a value.
+    pub fn values(&self) -> impl Iterator<Item = &Range<usize>> {
+        let is_value = |piece: &&Piece<'_>| matches!(piece.content, Content::Reference(_) | Content::Expression(_));
+        self.pieces.iter().filter(is_value).map(|piece| &piece.range)
+    }
+
+    /// Whether it has to be evaluated as a whole: it holds statements or comments, or marks that trim the text around
+    /// them.
+    pub fn is_script(&self) -> bool {
+        let trims = |piece: &Piece<'_>| match piece.content {
+            Content::Reference(_) | Content::Expression(_) => {
+                let written = &self.text[piece.range.clone()];
+                written.starts_with("{{-") || written.ends_with("-}}")
+            }
+            _ => false,
+        };
+        self.syntax == Syntax::Text
+            && (self.pieces.iter().any(|piece| piece.content == Content::Statement)
+                || self.pieces.len() > 1 && self.pieces.iter().any(trims))
     }
 
     /// Whether it is plain text, whose value is known without a run.
@@ -95,7 +128,7 @@ impl Template<'_> {
 
 /// Takes a text apart.
 pub fn parse(text: &str, dialect: Dialect, syntax: Syntax) -> Template<'_> {
-    let mut pieces = Vec::new();
+    let mut template = Template { text, dialect, syntax, pieces: Vec::new() };
     let mut at = 0;
     while at < text.len() {
         let (start, opening) = match next_opening(&text[at..], syntax) {
@@ -103,20 +136,30 @@ pub fn parse(text: &str, dialect: Dialect, syntax: Syntax) -> Template<'_> {
             None => (text.len(), Opening::Braces),
         };
         if start > at {
-            pieces.push(Piece { range: at..start, content: Content::Text(&text[at..start]) });
+            template.pieces.push(Piece { range: at..start, content: Content::Text(&text[at..start]) });
         }
         if start == text.len() {
             break;
         }
         let piece = match opening {
-            Opening::Braces => braces(text, start, dialect),
+            Opening::Braces => braces(text, start, dialect, syntax),
             Opening::Statement => statement(text, start),
-            Opening::Comment => closed_by(text, start, "#}", ExpressionKind::Comment),
+            Opening::Comment => closed_by(text, start, "#}"),
         };
         at = piece.range.end;
-        pieces.push(piece);
+        template.pieces.push(piece);
     }
-    Template { text, pieces }
+    if template.is_script() {
+        template.pieces.iter_mut().for_each(name_of_a_loop);
+    }
+    template
+}
+
+/// In a text with statements, what is no reference may be a name that a statement gives: `{{ item.name }}`.
+fn name_of_a_loop(piece: &mut Piece<'_>) {
+    if let Content::Fault(TemplateFault { source: Some(source), .. }) = piece.content {
+        piece.content = Content::Expression(source);
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -138,49 +181,68 @@ fn next_opening(text: &str, syntax: Syntax) -> Option<(usize, Opening)> {
     })
 }
 
-fn fault<'t>(range: Range<usize>, fault: TemplateFault) -> Piece<'t> {
-    Piece { range, content: Content::Fault(fault) }
+fn malformed<'t>(range: Range<usize>, reason: &str, source: Option<Source<'t>>) -> Piece<'t> {
+    Piece { range, content: Content::Fault(TemplateFault { reason: reason.to_owned(), source }) }
 }
 
-fn malformed<'t>(range: Range<usize>, reason: &str) -> Piece<'t> {
-    fault(range, TemplateFault::Malformed { reason: reason.to_owned() })
-}
-
-/// `{{ … }}`: a quoted text stands for itself, anything else must be a reference.
-fn braces(text: &str, start: usize, dialect: Dialect) -> Piece<'_> {
+/// `{{ … }}`: a quoted text stands for itself, a reference for what it leads to, and anything else is an expression.
+fn braces(text: &str, start: usize, dialect: Dialect, syntax: Syntax) -> Piece<'_> {
     let body = start + 2;
     let Some(length) = closing_braces(&text[body..]) else {
-        return malformed(start..body, "the braces are never closed");
+        return malformed(start..body, "the braces are never closed", None);
     };
     let range = start..body + length + 2;
-    let inside = text[body..body + length].trim();
-    if inside.is_empty() {
-        return malformed(range, "there is nothing between the braces");
+    let source = inside(text, body..body + length, syntax);
+    if source.source.is_empty() {
+        return malformed(range, "there is nothing between the braces", None);
     }
-    if let Some(literal) = quoted_literal(inside) {
+    if let Some(literal) = quoted_literal(source.source) {
         return Piece { range, content: Content::Text(literal) };
     }
-    match read_reference(inside, dialect) {
-        Ok(reference) => Piece { range, content: Content::Reference(reference) },
-        Err(reason) if looks_like_a_path(inside) => malformed(range, &reason),
-        Err(_) => {
-            let is_raw_shell = inside.rsplit_once('|').is_some_and(|(_, filter)| filter.trim() == "shell");
-            fault(range, TemplateFault::Expression { kind: ExpressionKind::Expression, is_raw_shell })
-        }
-    }
+    let content = match read_reference(source.source, dialect) {
+        Ok(reference) => Content::Reference(reference),
+        Err(reason) if looks_like_a_path(source.source) => return malformed(range, &reason, Some(source)),
+        Err(_) => match raw_shell(source).filter(|_| syntax == Syntax::Shell) {
+            Some(source) => Content::RawShell(source),
+            None => Content::Expression(source),
+        },
+    };
+    Piece { range, content }
 }
 
-/// Bytes up to the `}}` that ends what stands between braces; braces within quotes do not count, unless a quote is
-/// never closed.
+/// What stands between braces, without space, and without the marks that trim the text around them.
+fn inside(text: &str, body: Range<usize>, syntax: Syntax) -> Source<'_> {
+    let mut source = &text[body.clone()];
+    if syntax == Syntax::Text {
+        source = source.strip_prefix(['-', '+']).unwrap_or(source);
+        source = source.strip_suffix('-').unwrap_or(source);
+    }
+    let trimmed = source.trim();
+    // Nothing was taken away before it but one mark and space.
+    let at = text[body.clone()].find(trimmed).map_or(body.start, |offset| body.start + offset);
+    Source { source: trimmed, at }
+}
+
+/// The expression before `| shell`.
+fn raw_shell(whole: Source<'_>) -> Option<Source<'_>> {
+    let (before, filter) = whole.source.rsplit_once('|')?;
+    (filter.trim() == "shell").then_some(Source { source: before.trim_end(), ..whole })
+}
+
+/// Bytes up to the `}}` that ends what stands between braces; braces within quotes and those of a map do not count,
+/// unless a quote or a map is never closed.
 fn closing_braces(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut escaped = false;
+    let mut open = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
         match (quote, byte) {
             (Some(_), _) if escaped => escaped = false,
             (Some(_), b'\\') => escaped = true,
-            (Some(open), _) if byte == open => quote = None,
+            (Some(end), _) if byte == end => quote = None,
             (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'{') => open += 1,
+            (None, b'}') if open > 0 => open -= 1,
             (None, b'}') if text[at..].starts_with("}}") => return Some(at),
             (Some(_) | None, _) => {}
         }
@@ -195,20 +257,20 @@ fn quoted_literal(inside: &str) -> Option<&str> {
     (!literal.contains([quote, '\\'])).then_some(literal)
 }
 
-/// `{% raw %}…{% endraw %}` stands for what it holds; any other statement is more than this version reads.
+/// `{% raw %}…{% endraw %}` stands for what it holds.
 fn statement(text: &str, start: usize) -> Piece<'_> {
-    let opening = closed_by(text, start, "%}", ExpressionKind::Statement);
+    let opening = closed_by(text, start, "%}");
     if keyword(&text[opening.range.clone()]) != Some("raw") {
         return opening;
     }
     let body = opening.range.end;
     let end = text[body..].match_indices("{%").map(|(offset, _)| body + offset).find_map(|at| {
-        let range = closed_by(text, at, "%}", ExpressionKind::Statement).range;
+        let range = closed_by(text, at, "%}").range;
         (keyword(&text[range.clone()]) == Some("endraw")).then_some(range)
     });
     match end {
         Some(end) => Piece { range: start..end.end, content: Content::Text(&text[body..end.start]) },
-        None => malformed(start..body, "the raw block is never closed by {% endraw %}"),
+        None => malformed(start..body, "the raw block is never closed by {% endraw %}", None),
     }
 }
 
@@ -217,10 +279,12 @@ fn keyword(statement: &str) -> Option<&str> {
     statement.strip_prefix("{%")?.strip_suffix("%}").map(str::trim)
 }
 
-/// From `start` to the closing mark, or only the opening when there is none.
-fn closed_by<'t>(text: &str, start: usize, mark: &str, kind: ExpressionKind) -> Piece<'t> {
-    let end = text[start + 2..].find(mark).map_or(start + 2, |length| start + 2 + length + mark.len());
-    fault(start..end, TemplateFault::Expression { kind, is_raw_shell: false })
+/// From `start` to the closing mark.
+fn closed_by<'t>(text: &str, start: usize, mark: &str) -> Piece<'t> {
+    match text[start + 2..].find(mark) {
+        Some(length) => Piece { range: start..start + 2 + length + mark.len(), content: Content::Statement },
+        None => malformed(start..start + 2, &format!("it is never closed by {mark}"), None),
+    }
 }
 
 /// Whether it could only have been meant as a reference: a word, and then nothing that an expression would need.
@@ -240,5 +304,8 @@ fn looks_like_a_path(inside: &str) -> bool {
             }
             None => c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '[' | ']' | '$'),
         })
+        // `node['my-id']` and `steps[0]` are how an expression writes it.
+        && !inside.starts_with("node[")
+        && !inside.starts_with("steps[")
         && !matches!(inside, "true" | "false" | "none" | "True" | "False" | "None")
 }

@@ -58,20 +58,28 @@ fn collect<'a>(texts: &mut Vec<Text<'a>>, of: (&'a str, Syntax), pointer: &Point
 
 /// The earlier steps that this step's templates name, in order and once each; `last` is the step before.
 ///
-/// The tool is not known here, so a reference counts wherever braces hold one. That can only add a prerequisite: text
-/// of a raw argument that happens to read like a reference.
+/// The tool is not known here, so a text is read both as a command and as any other text, and a reference counts
+/// wherever either finds one. That can only add a prerequisite: text of a raw argument that happens to read like one.
 pub fn steps_named(step: &Step) -> Vec<StepIndex> {
-    let mut named: Vec<StepIndex> = texts(&step.args, None)
-        .iter()
-        .flat_map(|text| {
-            let template = parse(text.text, Dialect::Plan, Syntax::Shell);
-            template.references().filter_map(|(_, it)| step_of(it, step.index)).collect::<Vec<_>>()
-        })
-        .filter(|named| *named < step.index)
-        .collect();
+    let mut named: Vec<StepIndex> = Vec::new();
+    for text in texts(&step.args, None).iter().filter(|text| text.text.contains("{{") || text.text.contains("{%")) {
+        for syntax in [Syntax::Shell, Syntax::Text] {
+            let names = parse(text.text, Dialect::Plan, syntax).names();
+            named.extend(names.named.iter().filter_map(|named| step_of(&named.reference, step.index)));
+        }
+    }
+    named.retain(|named| *named < step.index);
     named.sort_unstable();
     named.dedup();
     named
+}
+
+/// Whether a command of this step holds text that is pasted into it as it is: `{{ … | shell }}`.
+pub fn has_raw_shell(step: &Step, tool: &ToolDeclaration) -> bool {
+    texts(&step.args, Some(tool)).iter().filter(|text| text.syntax == Syntax::Shell).any(|text| {
+        let template = parse(text.text, Dialect::Plan, Syntax::Shell);
+        template.pieces.iter().any(|piece| matches!(piece.content, Content::RawShell(_)))
+    })
 }
 
 /// The step a reference names, seen from the step at `here`.
@@ -85,12 +93,6 @@ pub(crate) fn step_of(reference: &Reference, here: StepIndex) -> Option<StepInde
 
 /// The plain references of a text in a flow file, each with its bytes (braces included): what a page highlights.
 pub fn references_in_flow(text: &str, syntax: Syntax) -> Vec<(Range<usize>, Reference)> {
-    parse(text, Dialect::Flow, syntax)
-        .pieces
-        .into_iter()
-        .filter_map(|piece| match piece.content {
-            Content::Reference(reference) => Some((piece.range, reference)),
-            Content::Text(_) | Content::Fault(_) => None,
-        })
-        .collect()
+    let template = parse(text, Dialect::Flow, syntax);
+    template.references().map(|(range, reference)| (range.clone(), reference.clone())).collect()
 }

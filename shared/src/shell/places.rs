@@ -41,7 +41,7 @@ pub struct Refusal {
 
 /// The place of every reference of a command, in order; or, of each reference that cannot be placed, why.
 pub fn places(command: &Template<'_>) -> Result<Vec<Place>, Vec<Refusal>> {
-    if command.references().next().is_none() {
+    if command.values().next().is_none() {
         return Ok(Vec::new());
     }
     if let Some((context, instead)) = unsafe_command(command) {
@@ -53,8 +53,8 @@ pub fn places(command: &Template<'_>) -> Result<Vec<Place>, Vec<Refusal>> {
     for (at, piece) in command.pieces.iter().enumerate() {
         match &piece.content {
             Content::Text(text) => text.chars().for_each(|c| quotes.read(c)),
-            Content::Fault(_) => quotes.pass_value(),
-            Content::Reference(_) => {
+            Content::Fault(_) | Content::RawShell(_) | Content::Statement => quotes.pass_value(),
+            Content::Reference(_) | Content::Expression(_) => {
                 match quotes.refusal(command.pieces.get(at + 1).map(|next| &next.content)) {
                     None => places.push(quotes.place()),
                     Some((context, instead)) => refusals.push(Refusal {
@@ -75,7 +75,7 @@ pub fn places(command: &Template<'_>) -> Result<Vec<Place>, Vec<Refusal>> {
         ));
     }
     if let Some(open) = quotes.unclosed() {
-        let last = command.references().last().map(|(range, _)| range.clone()).unwrap_or_default();
+        let last = command.values().last().cloned().unwrap_or_default();
         refusals.push(Refusal {
             range: last,
             context: format!("in a command whose {open} is never closed"),
@@ -91,7 +91,7 @@ fn refuse_all(command: &Template<'_>, context: &str, instead: &str) -> Vec<Refus
         context: context.to_owned(),
         instead: instead.to_owned(),
     };
-    command.references().map(|(range, _)| refuse(range)).collect()
+    command.values().map(refuse).collect()
 }
 
 const WRITE_A_SCRIPT: &str = "Put this part into a script file and pass it the value as an argument.";
@@ -112,7 +112,7 @@ fn unsafe_command(command: &Template<'_>) -> Option<(String, &'static str)> {
         .iter()
         .filter_map(|piece| match &piece.content {
             Content::Text(text) => Some(*text),
-            Content::Reference(_) | Content::Fault(_) => None,
+            _ => None,
         })
         .collect();
     // A mark may also be completed by what follows a reference, so pieces are looked at one by one and, for words,

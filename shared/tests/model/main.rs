@@ -7,6 +7,7 @@
 mod catalog;
 mod commands;
 mod compiling;
+mod expressions;
 mod findings;
 mod plans;
 mod read_and_print;
