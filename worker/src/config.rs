@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use weir_shared::limits::Limits;
 
+use crate::secret::SecretSources;
+
 /// What the worker and the commands go by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
@@ -38,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) file_roots: Vec<PathBuf>,
     /// Whether tools may call the public Internet alone; none: as each tool has it.
     pub(crate) public_only: Option<bool>,
+    /// Where secrets are looked for.
+    pub(crate) secrets: SecretSources,
 }
 
 /// Why there is no configuration.
@@ -201,7 +205,10 @@ impl Config {
             output_max_bytes: 64 * 1024 * 1024,
             file_roots: Vec::new(),
             public_only: None,
+            secrets: SecretSources::default(),
         };
+        let beside = base(&sources.environment, "XDG_CONFIG_HOME", ".config").map(|base| base.join("weir"));
+        config.secrets = SecretSources::of(&sources.environment, beside.as_deref());
         if let Some((path, text)) = &sources.file {
             let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::File {
                 path: path.clone(),

@@ -1,6 +1,6 @@
 //! The composition root: what the worker is made of, in the order it starts and ends.
 //!
-//! Start: state lock, token, store, library, listener, recovery, announcement, door. End, on SIGTERM, SIGINT or a
+//! Start: secrets, state lock, token, store, library, listener, recovery, announcement, door. End, on SIGTERM, SIGINT or a
 //! vital task's death: stop admitting, let runs finish for the grace, stop them, close the door, close the store. A
 //! second signal skips what is left of the grace. Every other module gets what it needs from here and starts nothing
 //! by itself.
@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::engine::{ReadError, Runs, Settings};
 use crate::library::Library;
 use crate::process::{Supervisor, confine_worker, end_leftovers};
+use crate::secret::{SecretError, hide_in_log};
 use crate::shutdown::{Shutdown, Stage};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
 use crate::store::{OpenError, Store};
@@ -51,6 +52,8 @@ pub(crate) enum StartError {
     Store(#[from] OpenError),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: std::io::Error },
+    #[error(transparent)]
+    Secrets(#[from] SecretError),
     #[error("the built-in tools cannot be used: {0}")]
     Tools(#[from] UnusableSchema),
     #[error("earlier runs cannot be read: {0}")]
@@ -87,6 +90,8 @@ pub(crate) fn run(config: Config) -> Result<Ended, StartError> {
 async fn work(config: Config) -> Result<Ended, StartError> {
     // Before anything that could be left half done.
     let mut signals = Signals::listen()?;
+    let secrets = config.secrets.read()?;
+    hide_in_log(secrets.masker());
     let state = StateDirectory::at(config.state.clone());
     let _lock = state.take()?;
     let token = state.token_or_new(&random()?)?;
@@ -108,10 +113,11 @@ async fn work(config: Config) -> Result<Ended, StartError> {
         file_roots: config.file_roots.clone().into(),
         flows: Some(flows.clone()),
         network: Network::public_only(config.public_only),
+        secrets: secrets.clone(),
     };
     let toolbox = Toolbox::new(Supervisor::start(&worker.id), clock.clone(), tools)?;
     let catalog = toolbox.catalog();
-    let library = Library::open(flows.clone(), catalog.clone(), config.limits);
+    let library = Library::open(flows.clone(), catalog.clone(), config.limits, Some(secrets.clone()));
     let settings = Settings {
         parallel: config.run_parallel,
         gate_expiry: Duration::from_hours(24 * u64::from(config.gate_expires_days)),
@@ -138,6 +144,7 @@ async fn work(config: Config) -> Result<Ended, StartError> {
         runs: runs.clone(),
         catalog,
         limits: config.limits,
+        secrets,
         state: config.state.clone(),
         shutdown: watch,
     };

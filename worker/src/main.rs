@@ -16,6 +16,7 @@ mod process;
 mod queue;
 mod run_dir;
 mod run_request;
+mod secret;
 mod shutdown;
 mod state_dir;
 mod store;

@@ -41,6 +41,7 @@ pub(crate) use session::Sessions;
 use crate::assets::Page;
 use crate::engine::Runs;
 use crate::library::Library;
+use crate::secret::Secrets;
 use crate::shutdown::ShutdownWatch;
 use crate::store::Store;
 
@@ -55,6 +56,7 @@ pub(crate) struct Api {
     pub(crate) runs: Runs,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) limits: Limits,
+    pub(crate) secrets: Secrets,
     /// The state directory, where runs keep their files.
     pub(crate) state: PathBuf,
     pub(crate) shutdown: ShutdownWatch,

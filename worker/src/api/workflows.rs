@@ -155,7 +155,7 @@ fn check_value(api: &Api, raw: &str) -> CheckedText {
 }
 
 fn surroundings(api: &Api) -> Surroundings<'_> {
-    Surroundings { catalog: &api.catalog, limits: &api.limits, secrets: None }
+    Surroundings { catalog: &api.catalog, limits: &api.limits, secrets: Some(api.secrets.names()) }
 }
 
 /// Does what takes long or waits for the disk where it keeps nobody waiting.

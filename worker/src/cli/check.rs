@@ -15,6 +15,7 @@ use weir_shared::limits::FLOW_FILE_BYTES;
 
 use super::exit::{Exit, Stop};
 use super::{Done, configuration, flow_files, output};
+use crate::secret::Secrets;
 use crate::tool::builtin_catalog;
 
 /// Check flow files
@@ -44,7 +45,10 @@ impl Check {
         let config = configuration(Vec::new())?;
         let paths = if self.paths.is_empty() { vec![config.flows.clone()] } else { self.paths };
         let catalog = builtin_catalog();
-        let around = Surroundings { catalog: &catalog, limits: &config.limits, secrets: None };
+        // Secrets that cannot be read are the worker's affair: flows are checked without them.
+        let secrets = config.secrets.read().ok();
+        let secrets = secrets.as_ref().map(Secrets::names);
+        let around = Surroundings { catalog: &catalog, limits: &config.limits, secrets };
         let files = flow_files::named(&paths)?;
         let checked: Vec<FileFindings> = files.iter().map(|path| check(path, &around)).collect::<Result<_, _>>()?;
         if self.json {

@@ -4,6 +4,8 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
+use crate::secret::MaskedLog;
+
 /// What is logged when `WEIR_LOG` does not say.
 const DEFAULT: &str = "info";
 
@@ -15,6 +17,6 @@ pub(super) fn to_standard_error() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal() && !plain)
-        .with_writer(std::io::stderr)
+        .with_writer(MaskedLog)
         .init();
 }

@@ -54,9 +54,12 @@ impl Serve {
         match daemon::run(config) {
             Ok(Ended::Asked) => Ok(Exit::Done),
             Ok(Ended::Broken) => Ok(Exit::Failed),
-            Err(error @ (StartError::State(_) | StartError::Store(_) | StartError::Listen { .. })) => {
-                Err(Stop::usage(&error))
-            }
+            Err(
+                error @ (StartError::State(_)
+                | StartError::Store(_)
+                | StartError::Secrets(_)
+                | StartError::Listen { .. }),
+            ) => Err(Stop::usage(&error)),
             Err(error @ (StartError::Tools(_) | StartError::Recovery(_) | StartError::Io(_))) => {
                 Err(Stop::failed(&error))
             }

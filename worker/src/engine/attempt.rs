@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use weir_shared::ids::{RunId, StepIndex};
 use weir_shared::limits::RESULT_BYTES;
 use weir_shared::plan::Step;
-use weir_shared::reference::Resolved;
+use weir_shared::reference::Filled;
 use weir_shared::run::decide::{Ending, Input};
 
 use crate::run_dir::RunDirectory;
@@ -43,7 +43,7 @@ pub(crate) struct Finished {
 /// The call for one attempt of a step.
 pub(crate) fn call(
     step: &Step,
-    resolved: Resolved,
+    filled: Filled,
     identity: CallIdentity,
     run_dir: RunDirectory,
     output: Arc<dyn OutputTap>,
@@ -51,8 +51,8 @@ pub(crate) fn call(
     let (stop, stopping) = watch::channel(None);
     let call = ToolCall {
         tool: step.tool_name.clone(),
-        args: resolved.call,
-        environment: resolved.environment,
+        args: filled.call,
+        environment: filled.environment,
         identity,
         node_timeout: step.timeout_ms.map(std::time::Duration::from_millis),
         stop: step.stop,

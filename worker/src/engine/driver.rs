@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use weir_shared::ids::{GateId, Owner, RunId, Seq, StepIndex};
 use weir_shared::plan::Plan;
-use weir_shared::reference::{Resolved, resolve_args};
+use weir_shared::reference::{Filled, Resolved, Unresolved, fill_args, resolve_args};
 use weir_shared::run::decide::{Action, Ending, Input, Surroundings};
 use weir_shared::run::reduce::{BadHistory, replay};
 use weir_shared::run::state::{OpenGate, RunState, StepState};
@@ -28,7 +28,7 @@ use crate::queue::pump::Place;
 use crate::run_dir::RunDirectory;
 use crate::shutdown::{ShutdownWatch, Stage};
 use crate::store::StoreError;
-use crate::tool::call::{CallIdentity, StopReason};
+use crate::tool::call::{CallIdentity, StopReason, ToolOutcome};
 
 /// How often a full store is tried again.
 const FULL_RETRY: Duration = Duration::from_secs(1);
@@ -275,7 +275,8 @@ impl Driver {
     fn lost(&mut self, error: &tokio::task::JoinError) -> Option<Input> {
         let (index, attempt) = self.tasks.remove(&error.id())?;
         tracing::error!(run = %self.run, step = %index, %error, "a tool's call broke off");
-        let ending = Ending::Failed { error: format!("the tool broke off: {error}"), timed_out: false };
+        let message = self.inner.toolbox.secrets().masker().text(format!("the tool broke off: {error}"));
+        let ending = Ending::Failed { error: message, timed_out: false };
         Some(Input::Ended { index, attempt, ending, duration_ms: 0, report: None })
     }
 
@@ -383,7 +384,7 @@ impl Driver {
     fn start(&mut self, index: StepIndex, attempt: u32) {
         let (Some(created), Some(plan)) = (self.state.created.clone(), self.state.plan.clone()) else { return };
         let Some(step) = plan.step(index) else { return };
-        let resolved = self.resolved_args(&plan, index);
+        let filled = self.filled_args(&plan, index);
         let identity = CallIdentity {
             run: self.run.clone(),
             step: index,
@@ -393,10 +394,18 @@ impl Driver {
         };
         let run_dir = RunDirectory::of(&self.inner.state_dir, &self.run);
         let output = self.feed.begin_attempt(index, attempt);
-        let (call, running) = attempt::call(step, resolved, identity, run_dir.clone(), output);
+        let (args, unfilled) = match filled {
+            Ok(args) => (args, None),
+            Err(failure) => (Filled::default(), Some(failure.to_string())),
+        };
+        let (call, running) = attempt::call(step, args, identity, run_dir.clone(), output);
         let (toolbox, feed) = (self.inner.toolbox.clone(), self.feed.clone());
+        let masker = toolbox.secrets().masker();
         let task = self.attempts.spawn(async move {
-            let outcome = toolbox.call(call).await;
+            let outcome = match unfilled {
+                None => toolbox.call(call).await,
+                Some(message) => ToolOutcome::not_called(masker.text(message)),
+            };
             feed.end_attempt(index);
             attempt::finish(index, attempt, outcome, run_dir).await
         });
@@ -413,6 +422,18 @@ impl Driver {
         let values = RunValues { state: &self.state, whole: &self.whole };
         let again = plan.step(index).zip(plan.step(index).and_then(|step| catalog.get(step.tool_name.as_str())));
         again.and_then(|(step, tool)| resolve_args(step, tool, &values).ok()).unwrap_or_default()
+    }
+
+    /// The arguments for one call: those that were judged, secrets in the place of their placeholders.
+    fn filled_args(&mut self, plan: &Plan, index: StepIndex) -> Result<Filled, Unresolved> {
+        let resolved = self.resolved_args(plan, index);
+        let catalog = self.inner.toolbox.catalog();
+        let step = plan.step(index).filter(|_| !resolved.secrets.is_empty());
+        let Some((step, tool)) = step.and_then(|step| Some((step, catalog.get(step.tool_name.as_str())?))) else {
+            return Ok(Filled { call: resolved.call, environment: resolved.environment });
+        };
+        let values = RunValues { state: &self.state, whole: &self.whole };
+        fill_args(step, tool, &values, self.inner.toolbox.secrets().values())
     }
 
     /// What a stage of the worker's end asks of the run.

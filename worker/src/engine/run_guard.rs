@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use weir_shared::ids::StepIndex;
 use weir_shared::plan::Step;
-use weir_shared::reference::{Resolved, resolve_args};
+use weir_shared::reference::{Resolved, has_raw_shell, resolve_args};
 use weir_shared::run::decide::Verdict;
 use weir_shared::run::event::{CoveredFile, VerdictKind};
 use weir_shared::run::state::RunState;
@@ -35,7 +35,10 @@ impl Guard for RunGuard<'_> {
         let tool = self.catalog.get(step.tool_name.as_str());
         let effect = tool.map(|tool| tool.effect).unwrap_or_default();
         let config = state.created.as_ref().map(|created| created.config.clone()).unwrap_or_default();
-        let mut verdict = guard::judge(step, effect, &config);
+        let mut verdict = match tool {
+            Some(tool) if has_raw_shell(step, tool) => guard::raw_shell(),
+            _ => guard::judge(step, effect, &config),
+        };
         if let (VerdictKind::Ask, Some(tool)) = (verdict.kind, tool) {
             verdict.files = self.files(tool, resolved);
         }

@@ -34,6 +34,12 @@ pub(crate) fn judge(step: &Step, effect: Effect, config: &RunConfig) -> Verdict 
     }
 }
 
+/// The answer for a command that has text pasted into it: asked about in every mode.
+pub(crate) fn raw_shell() -> Verdict {
+    let source = "| shell in the command".to_owned();
+    Verdict { kind: VerdictKind::Ask, source, segment: None, files: Vec::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use weir_shared::ids::StepIndex;

@@ -9,6 +9,8 @@ use weir_shared::ids::{FlowId, Revision};
 use weir_shared::limits::Limits;
 use weir_shared::tool::Catalog;
 
+use crate::secret::Secrets;
+
 use super::catalog::{Flows, LibraryChange, Refused};
 use super::load::{Entry, Rules};
 use super::save::{self, Refusal, SaveError};
@@ -40,11 +42,12 @@ struct Shared {
 struct Watching(Sender<Signal>);
 
 impl Library {
-    /// Loads every flow of the directory, then watches it. The directory need not exist yet.
-    pub(crate) fn open(directory: PathBuf, catalog: Arc<Catalog>, limits: Limits) -> Self {
+    /// Loads every flow of the directory, then watches it. The directory need not exist yet. Without `secrets` it is
+    /// not known which there are.
+    pub(crate) fn open(directory: PathBuf, catalog: Arc<Catalog>, limits: Limits, secrets: Option<Secrets>) -> Self {
         // Events name their files from the root on.
         let directory = std::path::absolute(&directory).unwrap_or(directory);
-        let rules = Rules { catalog, limits };
+        let rules = Rules { catalog, limits, secrets };
         let scan = Mutex::new(Scan::default());
         let shared = Arc::new(Shared { directory, rules, flows: Flows::new(), scan });
         // Watched before it is looked at, so that nothing falls between.

@@ -18,6 +18,8 @@ use weir_shared::limits::{FLOW_FILE_BYTES, Limits};
 use weir_shared::plan::Plan;
 use weir_shared::tool::Catalog;
 
+use crate::secret::Secrets;
+
 /// How a flow file's name ends.
 pub(super) const ENDING: &str = ".flow.json";
 
@@ -46,11 +48,14 @@ pub(crate) struct Entry {
 pub(super) struct Rules {
     pub(super) catalog: Arc<Catalog>,
     pub(super) limits: Limits,
+    /// None: which secrets there are is not known.
+    pub(super) secrets: Option<Secrets>,
 }
 
 impl Rules {
     fn check(&self, text: &[u8]) -> CheckedText {
-        check_text(text, &Surroundings { catalog: &self.catalog, limits: &self.limits, secrets: None })
+        let secrets = self.secrets.as_ref().map(Secrets::names);
+        check_text(text, &Surroundings { catalog: &self.catalog, limits: &self.limits, secrets })
     }
 }
 

@@ -12,6 +12,7 @@ use super::report::UnitEnd;
 use super::spec::UnitSpec;
 use super::sys;
 use super::unit::{self, Surroundings};
+use crate::secret::Masker;
 use crate::tool::call::{OutputTap, StopReceiver};
 
 /// Sets, once and before any thread is started, what holds for the worker and all that comes from it: no new
@@ -23,7 +24,11 @@ pub(crate) fn confine_worker() -> io::Result<()> {
 
 /// Starts and ends processes. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Supervisor(Arc<Inner>);
+pub(crate) struct Supervisor {
+    inner: Arc<Inner>,
+    /// What is hidden in the output of processes before anything keeps or sees it.
+    masker: Masker,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -36,34 +41,40 @@ impl Supervisor {
     /// The supervisor of the worker with this id, the same for all its starts on one state directory. Children are
     /// recognised by it, so [`confine_worker`] comes before.
     pub(crate) fn start(worker: &str) -> Self {
-        Self(Arc::new(Inner {
+        let inner = Inner {
             worker: worker.to_owned(),
             base: BaseEnvironment::pick(std::env::vars_os()),
             notes: Notes::default(),
-        }))
+        };
+        Self { inner: Arc::new(inner), masker: Masker::default() }
+    }
+
+    /// The same supervisor, with these secrets hidden in all output.
+    pub(crate) fn hiding(self, masker: Masker) -> Self {
+        Self { masker, ..self }
     }
 
     /// Where programs are looked for: the PATH that children get.
     pub(crate) fn search_path(&self) -> &OsStr {
-        self.0.base.path()
+        self.inner.base.path()
     }
 
     /// Runs one process to the end of its whole tree.
     pub(crate) async fn run(&self, spec: UnitSpec, stopping: StopReceiver, tap: Arc<dyn OutputTap>) -> UnitEnd {
         let marks = Marks {
-            worker: self.0.worker.clone(),
+            worker: self.inner.worker.clone(),
             run: spec.identity.run.to_string(),
             step: spec.identity.step.to_string(),
             attempt: spec.identity.attempt.to_string(),
         };
         let command = self.command(&spec, &marks);
-        let around = Surroundings { marks, notes: &self.0.notes, stopping, tap };
+        let around = Surroundings { marks, notes: &self.inner.notes, masker: &self.masker, stopping, tap };
         unit::run(&spec, command, around).await
     }
 
     fn command(&self, spec: &UnitSpec, marks: &Marks) -> Command {
         let mut command = Command::new(&spec.program);
-        command.args(&spec.arguments).env_clear().envs(self.0.base.iter());
+        command.args(&spec.arguments).env_clear().envs(self.inner.base.iter());
         for (name, value) in &spec.environment {
             command.env(name, value);
         }

@@ -16,7 +16,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use weir_shared::run::event::OutputStream;
 
-use super::capture::Capture;
+use super::capture::{Capture, Captured};
 use super::children::{self, Leader, Orphan};
 use super::leftovers::{Note, Notes};
 use super::marks::Marks;
@@ -25,6 +25,7 @@ use super::spec::{SpawnError, UnitSpec};
 use super::step::{Action, At, Exit, Group, Input, Pipes, UnitState, step};
 use super::stop::next_request;
 use super::sys;
+use crate::secret::{Masked, Masker};
 use crate::tool::call::{OutputTap, StopReceiver};
 
 /// Bytes taken from a pipe at once: what a pipe holds.
@@ -61,6 +62,8 @@ struct Stream {
     name: OutputStream,
     /// None once every writer has closed it.
     pipe: Option<AsyncFd<OwnedFd>>,
+    /// Stands between the pipe and all that keeps or sees the output.
+    masked: Masked,
     capture: Capture,
     tap: Arc<dyn OutputTap>,
 }
@@ -72,8 +75,16 @@ type ReadPiece<'a> = dyn FnMut(&OwnedFd) -> io::Result<usize> + 'a;
 pub(super) struct Surroundings<'a> {
     pub(super) marks: Marks,
     pub(super) notes: &'a Notes,
+    pub(super) masker: &'a Masker,
     pub(super) stopping: StopReceiver,
     pub(super) tap: Arc<dyn OutputTap>,
+}
+
+/// Who hears the output, and what is hidden from it.
+#[derive(Clone, Copy)]
+struct Hearing<'a> {
+    masker: &'a Masker,
+    tap: &'a Arc<dyn OutputTap>,
 }
 
 /// Runs the command to the end of its tree.
@@ -81,12 +92,12 @@ pub(super) struct Surroundings<'a> {
 /// The spawn is done right here: it takes half a millisecond, less than handing it to another thread and back would
 /// cost a runtime that has two cores.
 pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<'_>) -> UnitEnd {
-    let Surroundings { marks, notes, mut stopping, tap } = around;
+    let Surroundings { marks, notes, masker, mut stopping, tap } = around;
     if let Some(reason) = *stopping.borrow_and_update() {
         return UnitEnd::withheld(reason);
     }
     let began = Instant::now();
-    let mut unit = match Unit::start(spec, command, marks, &tap) {
+    let mut unit = match Unit::start(spec, command, marks, Hearing { masker, tap: &tap }) {
         Ok(unit) => unit,
         Err(error) => return UnitEnd::not_started(error, began.elapsed()),
     };
@@ -141,16 +152,22 @@ pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<
         duration: began.elapsed(),
         limit: spec.timeout,
     };
-    UnitEnd::of(&remains, unit.stdout.capture.finish(), unit.stderr.capture.finish())
+    UnitEnd::of(&remains, unit.stdout.finish(), unit.stderr.finish())
 }
 
 impl Unit {
-    fn start(spec: &UnitSpec, command: Command, marks: Marks, tap: &Arc<dyn OutputTap>) -> Result<Self, SpawnError> {
+    fn start(spec: &UnitSpec, command: Command, marks: Marks, hearing: Hearing<'_>) -> Result<Self, SpawnError> {
         let (leader, started) = children::start(spec, command, marks)?;
         let stream = |name: OutputStream, pipe: OwnedFd| -> Result<Stream, SpawnError> {
             let path = spec.run_dir.output(spec.identity.step, spec.identity.attempt, name);
             let capture = Capture::new(spec.output, path);
-            Ok(Stream { name, pipe: Some(watch(pipe)?), capture, tap: Arc::clone(tap) })
+            Ok(Stream {
+                name,
+                pipe: Some(watch(pipe)?),
+                masked: hearing.masker.stream(),
+                capture,
+                tap: Arc::clone(hearing.tap),
+            })
         };
         // An error from here on drops the leader, which kills its group.
         Ok(Self {
@@ -275,10 +292,10 @@ impl Stream {
         let mut buffer = [MaybeUninit::<u8>::uninit(); PIECE];
         let mut piece = |fd: &OwnedFd| {
             let (bytes, _rest) = rustix::io::read(fd, &mut buffer)?;
-            let offset = self.capture.seen();
-            self.capture.push(bytes);
-            if !bytes.is_empty() {
-                self.tap.write(self.name, offset, bytes);
+            if self.masked.passes() {
+                keep(&mut self.capture, &*self.tap, self.name, bytes);
+            } else {
+                keep(&mut self.capture, &*self.tap, self.name, &self.masked.push(bytes));
             }
             Ok(bytes.len())
         };
@@ -298,6 +315,25 @@ impl Stream {
             }
         }
     }
+}
+
+impl Stream {
+    /// What the stream said, with the end that was held back.
+    fn finish(mut self) -> Captured {
+        let held = self.masked.finish();
+        keep(&mut self.capture, &*self.tap, self.name, &held);
+        self.capture.finish()
+    }
+}
+
+/// Hands bytes to what keeps them and to what sees them.
+fn keep(capture: &mut Capture, tap: &dyn OutputTap, name: OutputStream, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let offset = capture.seen();
+    capture.push(bytes);
+    tap.write(name, offset, bytes);
 }
 
 impl std::fmt::Debug for Stream {

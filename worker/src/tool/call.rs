@@ -65,6 +65,14 @@ pub(crate) struct ToolOutcome {
     pub(crate) report: Option<Box<ProcessReport>>,
 }
 
+impl ToolOutcome {
+    /// The outcome of a call that could not be made.
+    pub(crate) fn not_called(message: String) -> Self {
+        let failure = ToolFailure { message, timed_out: false, stopped: None };
+        Self { ended: Err(failure), duration: Duration::ZERO, report: None }
+    }
+}
+
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolFailure {

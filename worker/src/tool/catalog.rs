@@ -9,7 +9,7 @@ use super::files::{
 };
 use super::git::{git_commit, git_diff, git_log, git_status};
 use super::http::{http_request, web_fetch};
-use super::{delay, execute_command, flow_if, flow_switch, json_format};
+use super::{delay, execute_command, flow_if, flow_switch, json_format, json_query, text_template};
 
 /// Where built-in tools say they come from.
 const SOURCE: &str = "builtin";
@@ -22,6 +22,8 @@ pub(super) enum Builtin {
     FlowSwitch,
     Delay,
     JsonFormat,
+    JsonQuery,
+    TextTemplate,
     ReadFile,
     ListDirectory,
     Glob,
@@ -40,12 +42,14 @@ pub(super) enum Builtin {
 }
 
 impl Builtin {
-    pub(super) const ALL: [Builtin; 20] = [
+    pub(super) const ALL: [Builtin; 22] = [
         Builtin::ExecuteCommand,
         Builtin::FlowIf,
         Builtin::FlowSwitch,
         Builtin::Delay,
         Builtin::JsonFormat,
+        Builtin::JsonQuery,
+        Builtin::TextTemplate,
         Builtin::ReadFile,
         Builtin::ListDirectory,
         Builtin::Glob,
@@ -71,6 +75,8 @@ impl Builtin {
             Builtin::FlowSwitch => flow_switch::declaration(),
             Builtin::Delay => delay::declaration(),
             Builtin::JsonFormat => json_format::declaration(),
+            Builtin::JsonQuery => json_query::declaration(),
+            Builtin::TextTemplate => text_template::declaration(),
             Builtin::ReadFile => read_file::declaration(),
             Builtin::ListDirectory => list_directory::declaration(),
             Builtin::Glob => glob::declaration(),

@@ -7,7 +7,8 @@
 //! - `files`: the tools that read, search and write files
 //! - `http`: the tools that call other machines
 //! - `git`: the tools on the repository of the flows
-//! - one file a tool: `execute_command`, `flow_if`, `flow_switch` (both over `compare`), `delay`, `json_format`
+//! - one file a tool: `execute_command`, `flow_if`, `flow_switch` (both over `compare`), `delay`, `json_format`,
+//!   `json_query`, `text_template`
 
 pub(crate) mod call;
 mod catalog;
@@ -22,7 +23,9 @@ mod flow_switch;
 mod git;
 mod http;
 mod json_format;
+mod json_query;
 mod schema;
+mod text_template;
 mod toolbox;
 
 pub(crate) use catalog::builtin_catalog;

@@ -26,9 +26,10 @@ use super::git::GitTool;
 use super::git::command::Git;
 use super::http::{Network, http_request, web_fetch};
 use super::schema::{ToolSchema, UnusableSchema};
-use super::{delay, execute_command, flow_if, flow_switch, json_format};
+use super::{delay, execute_command, flow_if, flow_switch, json_format, json_query, text_template};
 use crate::clock::Clock;
 use crate::process::{self, Supervisor};
+use crate::secret::Secrets;
 
 /// What the settings say about tools.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub(crate) struct ToolSettings {
     pub(crate) flows: Option<PathBuf>,
     /// Where the tools that call other machines may go (`network.publicOnly`).
     pub(crate) network: Network,
+    /// Hidden in whatever a tool gives back.
+    pub(crate) secrets: Secrets,
 }
 
 impl Default for ToolSettings {
@@ -50,6 +53,7 @@ impl Default for ToolSettings {
             file_roots: Arc::new([]),
             flows: None,
             network: Network::default(),
+            secrets: Secrets::default(),
         }
     }
 }
@@ -90,6 +94,7 @@ impl Toolbox {
             declarations.push(declaration);
         }
         let catalog = Arc::new(Catalog::new(declarations));
+        let supervisor = supervisor.hiding(settings.secrets.masker());
         Ok(Self(Arc::new(Inner { supervisor, clock, settings, catalog, tools })))
     }
 
@@ -103,10 +108,20 @@ impl Toolbox {
         self.0.supervisor.search_path()
     }
 
-    /// Makes one call, to its end: a process tool's whole tree is gone by then.
+    /// The secrets that calls are filled with.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.0.settings.secrets
+    }
+
+    /// Makes one call, to its end: a process tool's whole tree is gone by then. No secret is in what it gives back.
     pub(crate) async fn call(&self, call: ToolCall) -> ToolOutcome {
         let began = Instant::now();
         let (ended, report) = self.dispatch(call).await;
+        let masker = self.0.settings.secrets.masker();
+        let ended = match ended {
+            Ok(result) => Ok(masker.value(result)),
+            Err(failure) => Err(ToolFailure { message: masker.text(failure.message), ..failure }),
+        };
         ToolOutcome { ended, duration: began.elapsed(), report }
     }
 
@@ -135,6 +150,8 @@ impl Toolbox {
             Builtin::FlowIf => (flow_if::call(arguments).map_err(ToolFailure::because), None),
             Builtin::FlowSwitch => (flow_switch::call(arguments).map_err(ToolFailure::because), None),
             Builtin::JsonFormat => (json_format::call(arguments).map_err(ToolFailure::because), None),
+            Builtin::JsonQuery => (json_query::call(arguments).map_err(ToolFailure::because), None),
+            Builtin::TextTemplate => (text_template::call(arguments).map_err(ToolFailure::because), None),
             Builtin::ReadFile => (self.on_files(read_file::call, arguments, call).await, None),
             Builtin::ListDirectory => (self.on_files(list_directory::call, arguments, call).await, None),
             Builtin::Glob => (self.on_tree(glob::call, arguments, call, tool.timeout).await, None),

@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::engine::{Runs, Settings};
 use crate::library::Library;
 use crate::process::Supervisor;
+use crate::secret::Secrets;
 use crate::shutdown::{Shutdown, Stage};
 use crate::store::Store;
 use crate::tool::{ToolSettings, Toolbox};
@@ -60,11 +61,12 @@ impl Server {
             access: access.clone(),
             page: Arc::new(Page::Absent),
             worker: Arc::new(worker),
-            library: Library::open(flows, catalog.clone(), Limits::default()),
+            library: Library::open(flows, catalog.clone(), Limits::default(), None),
             runs: Runs::new(store.clone(), toolbox, times, state.clone(), Settings::default()),
             store,
             catalog,
             limits: Limits::default(),
+            secrets: Secrets::default(),
             state,
             shutdown: watch,
         };

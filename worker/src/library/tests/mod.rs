@@ -35,7 +35,7 @@ impl Home {
     }
 
     fn open(&self) -> Library {
-        Library::open(self.flows.clone(), Arc::new(Catalog::default()), Limits::default())
+        Library::open(self.flows.clone(), Arc::new(Catalog::default()), Limits::default(), None)
     }
 
     fn file(&self, id: &str) -> PathBuf {

@@ -35,7 +35,7 @@ fn a_given_id_that_is_taken_is_refused_in_any_case() {
 fn the_directory_is_made_with_the_first_flow() {
     let home = Home::new();
     let later = home.flows.join("not/yet");
-    let library = Library::open(later.clone(), Arc::new(Catalog::default()), Limits::default());
+    let library = Library::open(later.clone(), Arc::new(Catalog::default()), Limits::default(), None);
     library.create(Some(id("a")), text("first").as_bytes()).unwrap();
     assert_eq!(names(&later), ["a.flow.json"]);
 }

@@ -89,7 +89,7 @@ async fn a_broken_save_leaves_the_last_good_flow_in_sight() {
 async fn a_directory_that_is_made_later_is_found() {
     let home = Home::new();
     let later = home.flows.join("not/yet");
-    let library = Library::open(later.clone(), Arc::new(Catalog::default()), Limits::default());
+    let library = Library::open(later.clone(), Arc::new(Catalog::default()), Limits::default(), None);
     assert!(library.list().is_empty());
     let mut changes = library.subscribe();
     fs::create_dir_all(&later).unwrap();
@@ -105,7 +105,7 @@ async fn a_directory_named_from_here_is_watched_too() {
     let home = Home::new();
     let up = std::env::current_dir().unwrap().ancestors().skip(1).map(|_| "..").collect::<PathBuf>();
     let from_here = up.join(home.flows.strip_prefix("/").unwrap());
-    let library = Library::open(from_here, Arc::new(Catalog::default()), Limits::default());
+    let library = Library::open(from_here, Arc::new(Catalog::default()), Limits::default(), None);
     let mut changes = library.subscribe();
     home.write("a", &text("one"));
     until_named(&mut changes, "one").await;
@@ -169,7 +169,7 @@ async fn five_hundred_files_at_once_all_arrive() {
 async fn one_look_takes_everything_in_before_it_tells() {
     let home = Home::new();
     let flows = Arc::new(Flows::new());
-    let rules = Rules { catalog: Arc::new(Catalog::default()), limits: Limits::default() };
+    let rules = Rules { catalog: Arc::new(Catalog::default()), limits: Limits::default(), secrets: None };
     let mut scan = Scan::default();
     for n in 0..500 {
         home.write(&format!("flow-{n}"), &text("before"));
