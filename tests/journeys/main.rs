@@ -15,3 +15,4 @@ mod restarts;
 mod resuming;
 mod samples;
 mod saving_by_rename;
+mod secrets;
