@@ -219,7 +219,7 @@ fn advance(state: &RunState, step: &Step, at: &StepState, around: &Surroundings<
     let index = step.index;
     let args = match at {
         StepState::Refused { error } => {
-            decided.events.push(Event::StepFailed(never_called(index, error.clone())));
+            decided.events.push(Event::StepFailed(Box::new(never_called(index, error.clone()))));
             return false;
         }
         StepState::Allowed { args: Some(args) } => {
@@ -261,7 +261,7 @@ fn judge_or_pass(state: &RunState, step: &Step, around: &Surroundings<'_>) -> Re
     }
     let Some(tool) = around.catalog.get(step.tool_name.as_str()) else {
         let error = format!("the tool {} is not available any more", step.tool_name);
-        return Ready::Pass(Event::StepFailed(never_called(index, error)));
+        return Ready::Pass(Event::StepFailed(Box::new(never_called(index, error))));
     };
     let values = RunValues { state, whole: around.whole };
     match resolve_args(step, tool, &values) {
@@ -269,7 +269,7 @@ fn judge_or_pass(state: &RunState, step: &Step, around: &Surroundings<'_>) -> Re
         _ if step.disabled => skipped(SkipReason::Disabled),
         Ok(resolved) if step.pinned_result.is_some() => Ready::Pinned(Arc::new(Value::Object(resolved.shown))),
         Ok(resolved) => Ready::Judge(Box::new(resolved)),
-        Err(Unresolved::Failed { message }) => Ready::Pass(Event::StepFailed(never_called(index, message))),
+        Err(Unresolved::Failed { message }) => Ready::Pass(Event::StepFailed(Box::new(never_called(index, message)))),
     }
 }
 
@@ -473,7 +473,7 @@ fn storage_full(state: &RunState) -> Decided {
     let why = "the storage is full";
     let mut events: Vec<Event> = Vec::new();
     for index in state.index.running.iter().chain(&state.index.retrying) {
-        events.push(Event::StepInterrupted(stopped(state, *index, why)));
+        events.push(Event::StepInterrupted(Box::new(stopped(state, *index, why))));
     }
     events.push(Event::Error {
         message: format!("{why}: free some space, then run the flow again"),
@@ -521,7 +521,7 @@ fn wind_down(state: &RunState, ending: &RunEnding) -> Decided {
     });
     let retrying = state.index.retrying.iter().copied().filter(|_| ends_retries);
     for index in asked.chain(retrying) {
-        let end = stopped(state, index, &why);
+        let end = Box::new(stopped(state, index, &why));
         decided.events.push(match ending {
             RunEnding::Interrupted => Event::StepInterrupted(end),
             _ => Event::StepCancelled(end),
@@ -530,7 +530,7 @@ fn wind_down(state: &RunState, ending: &RunEnding) -> Decided {
     for index in &state.index.ready {
         // A refusal is a fact about the step, whatever else ends the run.
         if let Some(StepState::Refused { error }) = state.step(*index) {
-            decided.events.push(Event::StepFailed(never_called(*index, error.clone())));
+            decided.events.push(Event::StepFailed(Box::new(never_called(*index, error.clone()))));
         }
     }
     if let RunEnding::Failed { cancels: true, .. } = ending {
@@ -575,18 +575,18 @@ fn next_gate(state: &RunState) -> GateId {
 }
 
 /// The end of a step whose tool was never called.
-fn never_called(index: StepIndex, error: String) -> Box<StepEnd> {
-    Box::new(StepEnd { index, attempt: 0, error, timed_out: false, duration_ms: 0, report: None })
+fn never_called(index: StepIndex, error: String) -> StepEnd {
+    StepEnd { index, attempt: 0, error, timed_out: false, duration_ms: 0, report: None }
 }
 
 /// The end of a step that is stopped from outside.
-fn stopped(state: &RunState, index: StepIndex, error: &str) -> Box<StepEnd> {
+fn stopped(state: &RunState, index: StepIndex, error: &str) -> StepEnd {
     let attempt = match state.step(index) {
         Some(StepState::Running { attempt, .. }) => *attempt,
         Some(StepState::Retrying { next_attempt, .. }) => next_attempt - 1,
         _ => 0,
     };
-    Box::new(StepEnd { index, attempt, error: error.to_owned(), timed_out: false, duration_ms: 0, report: None })
+    StepEnd { index, attempt, error: error.to_owned(), timed_out: false, duration_ms: 0, report: None }
 }
 
 /// What ends a run that the worker's death left behind: its running steps and itself, as interrupted. Nothing for a
@@ -601,7 +601,7 @@ pub fn after_crash(state: &RunState) -> Vec<Event> {
         .running
         .iter()
         .chain(&state.index.retrying)
-        .map(|index| Event::StepInterrupted(stopped(state, *index, why)))
+        .map(|index| Event::StepInterrupted(Box::new(stopped(state, *index, why))))
         .collect();
     let message = "interrupted: the worker ended before the run did".to_owned();
     events.push(Event::Error { message, code: EndCode::Interrupted, index: None });

@@ -1,6 +1,6 @@
 //! The handle on all runs: start, approve, cancel, read, follow. Everybody outside the engine holds a clone of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

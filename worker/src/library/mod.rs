@@ -21,7 +21,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use catalog::{LibraryChange, Refused};
+pub(crate) use catalog::LibraryChange;
 pub(crate) use directory::Library;
 pub(crate) use load::Entry;
 pub(crate) use save::SaveError;

@@ -31,7 +31,7 @@ mod tree_tests;
 mod unit;
 
 pub(crate) use capture::Captured;
-pub(crate) use leftovers::{Leftovers, end_leftovers};
+pub(crate) use leftovers::end_leftovers;
 pub(crate) use report::{Outcome, UnitEnd, stop_message, timed_out_after};
 pub(crate) use spec::{DEFAULT_FILE_BYTES, OutputLimits, UnitSpec, in_shell, resolve_program};
 pub(crate) use stop::{Ladder, next_request};

@@ -42,5 +42,4 @@ pub(crate) use error::{OpenError, StoreError};
 pub(crate) use handle::Store;
 pub(crate) use query::RunQuery;
 pub(crate) use retention::Retention;
-pub(crate) use sessions::{SessionDigest, SessionRecord};
-pub(crate) use worker_id::WorkerId;
+pub(crate) use sessions::SessionRecord;

@@ -14,7 +14,6 @@ mod resolver;
 pub(super) mod web_fetch;
 
 pub(crate) use client::Network;
-pub(crate) use resolver::Reach;
 
 use ureq::http::HeaderMap;
 
