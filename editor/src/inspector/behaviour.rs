@@ -1,7 +1,6 @@
 //! How a node behaves: whether it asks, how long it may take, how it is stopped, whether it is tried again.
 
 use leptos::prelude::*;
-use weir_shared::finding::Code;
 use weir_shared::flow::{Node, Retry, Stop, StopSignal};
 use weir_shared::limits::{DEFAULT_GRACE_SECONDS, MAX_ATTEMPTS};
 use weir_shared::tool::ToolDeclaration;
