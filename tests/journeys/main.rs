@@ -16,3 +16,4 @@ mod resuming;
 mod samples;
 mod saving_by_rename;
 mod secrets;
+mod soak;

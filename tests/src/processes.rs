@@ -57,3 +57,29 @@ fn holds(file: &std::path::Path, text: &str) -> bool {
     let bytes = std::fs::read(file).unwrap_or_default();
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
+
+/// Open descriptors of a process.
+pub fn descriptors(pid: i32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
+}
+
+/// Threads of a process.
+pub fn threads(pid: i32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
+/// Processes whose parent is this one, ended ones that nobody waited for included.
+pub fn children(pid: i32) -> Vec<i32> {
+    let parent = |folder: &std::path::Path| -> Option<i32> {
+        let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
+    };
+    all().filter(|(_, folder)| parent(folder) == Some(pid)).map(|(pid, _)| pid).collect()
+}
+
+/// The most memory a process has had resident, in KiB.
+pub fn most_memory(pid: i32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    most.trim().trim_end_matches("kB").trim().parse().ok()
+}
