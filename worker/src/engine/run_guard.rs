@@ -47,14 +47,12 @@ impl Guard for RunGuard<'_> {
 
     fn look_again(&mut self, state: &RunState, step: &Step) -> Vec<CoveredFile> {
         let Some(tool) = self.catalog.get(step.tool_name.as_str()) else { return Vec::new() };
-        match self.resolved.get(&step.index) {
-            Some(resolved) => self.files(tool, resolved),
-            // Resolved again, to the same, after a restart.
-            None => {
-                let values = RunValues { state, whole: self.whole };
-                resolve_args(step, tool, &values).map_or_else(|_| Vec::new(), |resolved| self.files(tool, &resolved))
-            }
+        if let Some(resolved) = self.resolved.get(&step.index) {
+            return self.files(tool, resolved);
         }
+        // Resolved again, to the same, after a restart.
+        let values = RunValues { state, whole: self.whole };
+        resolve_args(step, tool, &values).map_or_else(|_| Vec::new(), |resolved| self.files(tool, &resolved))
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -57,10 +58,9 @@ impl CommandFiles<'_> {
             let path = self.directory.join(&name);
             match look(&path, &mut budget) {
                 Ok(Some(found)) => files.push(CoveredFile { path: name, found }),
-                // A directory, a device.
-                Ok(None) => {}
                 Err(_) if looks_like_a_file(&name) => files.push(CoveredFile { path: name, found: Found::Nothing }),
-                Err(_) => {}
+                // A directory, a device; a word that is no file.
+                Ok(None) | Err(_) => {}
             }
         }
         files
@@ -84,9 +84,10 @@ impl CommandFiles<'_> {
                 continue;
             }
             // `NAME=value`, `--option=value`: the program is still to come, and the value may be a file.
-            let (option, value) = match word.split_once('=') {
-                Some((option, value)) => (Some(option), value.to_owned()),
-                None => (None, word),
+            let (option, value) = if let Some((option, value)) = word.split_once('=') {
+                (Some(option), value.to_owned())
+            } else {
+                (None, word.clone())
             };
             let is_assignment = option.is_some_and(|option| !option.starts_with('-'));
             if at_program && !is_assignment {
@@ -205,7 +206,13 @@ fn digest(path: &Path) -> io::Result<Option<String>> {
         hasher.update(&piece[..count]);
     }
     let digest = hasher.finalize();
-    Ok((read <= READ_BYTES).then(|| digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+    let hexadecimal = || {
+        digest.iter().fold(String::new(), |mut text, byte| {
+            let _never_fails = write!(text, "{byte:02x}");
+            text
+        })
+    };
+    Ok((read <= READ_BYTES).then(hexadecimal))
 }
 
 /// Whether a word for which there is no file is likely to be meant as one: it would be used were it there by then.

@@ -111,7 +111,7 @@ pub(in crate::tool) fn call(arguments: Value, roots: &Roots, abandoned: &Abandon
     let (offset, most) = (whole(offset, 0) as usize, whole(limit, MOST_PATHS) as usize);
     let root = roots.place(&path)?.open_directory()?;
     let (mut passed, mut bytes, mut paths) = (0, 0, Vec::new());
-    let walked = walk::walk(root, abandoned, &mut |entry| {
+    let walked = walk::walk(&root, abandoned, &mut |entry| {
         let wanted = entry.kind != FileType::Directory || directories;
         if !wanted || !matcher.is_match(entry.path) {
             return ControlFlow::Continue(());

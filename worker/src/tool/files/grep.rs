@@ -164,7 +164,7 @@ pub(in crate::tool) fn call(arguments: Value, roots: &Roots, abandoned: &Abandon
     let place = roots.place(&path)?;
     let ended = if place.is_directory()? {
         let mut broke = Ok(());
-        let walked = walk::walk(place.open_directory()?, abandoned, &mut |entry| {
+        let walked = walk::walk(&place.open_directory()?, abandoned, &mut |entry| {
             let wanted = entry.kind == FileType::RegularFile && files.as_ref().is_none_or(|f| f.is_match(entry.path));
             let Some(file) = wanted.then(|| entry.open()).flatten() else { return ControlFlow::Continue(()) };
             match search.file(file, &entry.path.to_string_lossy()) {

@@ -92,11 +92,6 @@ impl Roots {
 }
 
 impl Place {
-    /// The path as it was asked for.
-    pub(super) fn asked(&self) -> &str {
-        &self.asked
-    }
-
     /// Opens what is there for reading. A pipe or a device does not block.
     pub(super) fn open_file(&self) -> Result<File, PlaceError> {
         let file = File::from(self.open(&self.relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?);

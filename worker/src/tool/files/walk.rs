@@ -62,12 +62,12 @@ struct Walk<'a> {
 ///
 /// A directory that cannot be read, or has gone since, is passed over.
 pub(super) fn walk(
-    root: OwnedFd,
+    root: &OwnedFd,
     abandoned: &Abandoned,
     visit: &mut dyn FnMut(&Entry<'_>) -> ControlFlow<()>,
 ) -> Result<Walked, String> {
     let mut walk = Walk { abandoned, seen: 0, is_whole: true };
-    let ended = walk.directory(&root, &PathBuf::new(), 0, visit)?;
+    let ended = walk.directory(root, &PathBuf::new(), 0, visit)?;
     Ok(if walk.is_whole && ended.is_continue() { Walked::Everything } else { Walked::APart })
 }
 

@@ -121,14 +121,13 @@ impl Tag {
         for (at, c) in inside[name_end..].char_indices() {
             match quote {
                 Some(open) if c == open => quote = None,
-                Some(_) => {}
                 None if c == '>' => {
                     let bytes = text.len() - inside.len() + name_end + at + 1;
                     return Some(Self { name, is_end, is_closed: last == '/', bytes });
                 }
                 // Only after `=` is a quote one.
                 None if matches!(c, '"' | '\'') && last == '=' => quote = Some(c),
-                None => {}
+                Some(_) | None => {}
             }
             if !c.is_whitespace() {
                 last = c;

@@ -185,7 +185,7 @@ fn question(arguments: Arguments, network: &Network) -> Result<Question, String>
     let method: Method = method.parse().map_err(|_| format!("{method} is no method"))?;
     let mut fields = Vec::new();
     for (name, value) in headers {
-        fields.push(field(&name, value)?);
+        fields.push(field(&name, &value)?);
     }
     let body = match (body, json) {
         (Some(text), _) => Some(text.into_bytes()),
@@ -213,13 +213,13 @@ fn question(arguments: Arguments, network: &Network) -> Result<Question, String>
     })
 }
 
-fn field(name: &str, value: Value) -> Result<(HeaderName, HeaderValue), String> {
+fn field(name: &str, value: &Value) -> Result<(HeaderName, HeaderValue), String> {
     let fault = |reason: &str| format!("the header `{name}` cannot be sent: {reason}");
     let field: HeaderName = name.parse().map_err(|_| fault("it is no name of a header"))?;
     if field == CONTENT_LENGTH || field == TRANSFER_ENCODING {
         return Err(fault("it follows from the body"));
     }
-    let value = plain(&value).parse().map_err(|_| fault("its value has characters that a header cannot have"))?;
+    let value = plain(value).parse().map_err(|_| fault("its value has characters that a header cannot have"))?;
     Ok((field, value))
 }
 

@@ -17,7 +17,7 @@ use crate::tool::call::StopReason;
 use crate::tool::desk::{Desk, failure, result};
 use crate::tool::toolbox::ToolSettings;
 
-const OUTSIDE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
+const OUTSIDE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const INSIDE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// A server that answers each path with the same bytes, and keeps what it was asked.
@@ -333,4 +333,62 @@ async fn a_page_is_read_as_text() {
     assert!(
         refusal(&desk, "web_fetch", json!({ "url": server.url("/no") })).await.ends_with("answers with status 404")
     );
+}
+
+/// A server that speaks TLS as `tls.test`, and says how each of its handshakes went.
+fn tls_server() -> (SocketAddr, std::sync::mpsc::Receiver<Result<(), String>>) {
+    use rustls::pki_types::pem::PemObject as _;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("testdata/certificate.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("testdata/key.pem")).unwrap();
+    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind((OUTSIDE, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = rustls::StreamOwned::new(connection, stream);
+            let answered = stream.read(&mut [0; 4_096]).and_then(|_| {
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nsafe")?;
+                stream.conn.send_close_notify();
+                stream.flush()
+            });
+            // The test may be over.
+            let _nobody_listens = tell.send(answered.map_err(|error| error.to_string()));
+        }
+    });
+    (address, told)
+}
+
+#[tokio::test]
+async fn a_certificate_is_believed_when_it_is_trusted_and_for_the_right_name() {
+    let (address, handshakes) = tls_server();
+    let certificate = ureq::tls::Certificate::from_pem(include_bytes!("testdata/certificate.pem")).unwrap();
+    let desk = |trusted: &[ureq::tls::Certificate<'static>]| {
+        let answers = vec![vec![IpAddr::V4(OUTSIDE)]];
+        let addresses = BTreeMap::from([("tls.test", answers.clone()), ("other.test", answers)]);
+        let names = Arc::new(TestNames { addresses, ..TestNames::default() });
+        let roots = ureq::tls::RootCerts::new_with_certs(trusted);
+        let network = Network::for_tests(Reach::Only(only_outside), names, Some(roots));
+        Desk::with(ToolSettings { network, ..ToolSettings::default() })
+    };
+    let url = |host: &str| json!({ "url": format!("https://{host}:{}/", address.port()) });
+    let trusting = desk(std::slice::from_ref(&certificate));
+    assert_eq!(request(&trusting, url("tls.test")).await["body"], "safe");
+    assert_eq!(handshakes.recv().unwrap(), Ok(()));
+    let wrong_name = refusal(&trusting, "http_request", url("other.test")).await;
+    assert!(wrong_name.to_lowercase().contains("certificate"), "{wrong_name}");
+    let wary = refusal(&desk(&[]), "http_request", url("tls.test")).await;
+    assert!(wary.to_lowercase().contains("certificate"), "{wary}");
+    for _ in 0..2 {
+        handshakes.recv().unwrap().unwrap_err();
+    }
 }
