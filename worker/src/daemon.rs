@@ -118,6 +118,9 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     let toolbox = Toolbox::new(Supervisor::start(&worker.id), clock.clone(), tools)?;
     let catalog = toolbox.catalog();
     let library = Library::open(flows.clone(), catalog.clone(), config.limits, Some(secrets.clone()));
+    for refused in library.refused() {
+        tracing::warn!(file = %refused.name, finding = %refused.finding.message, "a file is not taken as a flow");
+    }
     let settings = Settings {
         parallel: config.run_parallel,
         gate_expiry: Duration::from_hours(24 * u64::from(config.gate_expires_days)),

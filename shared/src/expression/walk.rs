@@ -95,7 +95,9 @@ pub(super) fn expression(expr: &Expr<'_>, visit: &mut dyn Visit) {
         Expr::Var(_) | Expr::Const(_) => {}
         Expr::Slice(slice) => {
             expression(&slice.expr, visit);
-            [&slice.start, &slice.stop, &slice.step].into_iter().for_each(|bound| optional(bound.as_ref(), visit));
+            for bound in [&slice.start, &slice.stop, &slice.step] {
+                optional(bound.as_ref(), visit);
+            }
         }
         Expr::UnaryOp(operation) => expression(&operation.expr, visit),
         Expr::BinOp(operation) => {

@@ -23,7 +23,7 @@ impl<'t> Script<'t> {
                 Content::Reference(reference) => {
                     let (open, close) = (trim(written, "{{-", "{{"), trim_end(written));
                     let call = ask_reference(script.references.len());
-                    script.source.push_str(&format!("{open} {call} {close}"));
+                    script.source.extend([open, " ", &call, " ", close]);
                     script.references.push(reference);
                 }
                 Content::Text(_)

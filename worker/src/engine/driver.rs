@@ -264,7 +264,7 @@ impl Driver {
     /// When to look at the gates' expiry again. A look is due at least once an hour, since the wall clock, by which
     /// days are counted, and the timer's clock drift apart, in a suspend by hours.
     fn next_look_at_gates(&self) -> Option<Instant> {
-        const LOOK: Duration = Duration::from_secs(3_600);
+        const LOOK: Duration = Duration::from_hours(1);
         let now = self.inner.clock.now();
         let left = |gate: &OpenGate| self.expiry_ms().saturating_sub(now.millis_since(gate.since()));
         let left = self.state.gates.values().map(left).min()?;
@@ -324,7 +324,7 @@ impl Driver {
         self.reply();
         self.forget_ended();
         self.place_for_state();
-        for action in actions {
+        for action in &actions {
             self.act(action);
         }
         Ok(())
@@ -365,14 +365,14 @@ impl Driver {
         }
     }
 
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: &Action) {
         match action {
-            Action::Start { index, attempt } => self.start(index, attempt),
+            Action::Start { index, attempt } => self.start(*index, *attempt),
             Action::Wake { index, after_ms } => {
-                self.due.insert(index, Instant::now() + Duration::from_millis(after_ms));
+                self.due.insert(*index, Instant::now() + Duration::from_millis(*after_ms));
             }
             Action::Stop { index } => {
-                if let Some(running) = self.running.get(&index) {
+                if let Some(running) = self.running.get(index) {
                     running.stop(StopReason::Cancelled);
                 }
             }
@@ -471,7 +471,7 @@ impl Driver {
             match self.end_for_storage().await {
                 Ok(()) => return,
                 Err(Broken::Store(error)) => {
-                    tracing::debug!(run = %self.run, %error, "the run's end is not stored yet")
+                    tracing::debug!(run = %self.run, %error, "the run's end is not stored yet");
                 }
                 Err(Broken::History(error)) => {
                     tracing::error!(run = %self.run, %error, "the run is left as it is");

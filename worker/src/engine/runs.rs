@@ -14,7 +14,7 @@ use weir_shared::run::event::{Cause, Event, Recorded, RunCreated, SandboxPosture
 use weir_shared::run::reduce::{BadHistory, reduce, replay};
 use weir_shared::run::state::RunState;
 use weir_shared::run::view;
-use weir_shared::wire::{Gate, RunAccepted, RunDetail, RunRow};
+use weir_shared::wire::{Gate, RunAccepted, RunDetail};
 
 use super::driver::{Command, Driver};
 use crate::clock::Clock;
@@ -43,7 +43,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { parallel: 16, bounds: Bounds::default(), gate_expiry: Duration::from_secs(7 * 86_400) }
+        Self { parallel: 16, bounds: Bounds::default(), gate_expiry: Duration::from_hours(7 * 24) }
     }
 }
 
@@ -257,11 +257,6 @@ impl Runs {
             return Ok(());
         }
         answered.await.unwrap_or(Ok(()))
-    }
-
-    /// The row of a run.
-    pub(crate) fn row(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
-        self.0.store.run(run)
     }
 
     /// All of a run, masked: what its journal adds up to, and its events after `after`, at most `limit`.

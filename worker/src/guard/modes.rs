@@ -9,10 +9,9 @@ use weir_shared::tool::Effect;
 pub(crate) fn table(mode: PermissionMode, effect: Effect) -> VerdictKind {
     use VerdictKind::{Allow, Ask};
     match (mode, effect) {
-        (PermissionMode::FullAccess, _) | (_, Effect::Read) => Allow,
-        (PermissionMode::AskForApproval, Effect::Write | Effect::Command | Effect::External) => Ask,
-        (PermissionMode::ApproveForMe, Effect::Write) => Allow,
-        (PermissionMode::ApproveForMe, Effect::Command | Effect::External) => Ask,
+        (PermissionMode::FullAccess, _) | (_, Effect::Read) | (PermissionMode::ApproveForMe, Effect::Write) => Allow,
+        (PermissionMode::AskForApproval, Effect::Write)
+        | (PermissionMode::AskForApproval | PermissionMode::ApproveForMe, Effect::Command | Effect::External) => Ask,
     }
 }
 

@@ -89,23 +89,23 @@ pub(crate) fn admit<'a>(
     if running < bounds.running && waiting.clone().next().is_none() {
         return Ok(Admission::Start);
     }
-    let full = |bound: Bound, counts: fn(Priority) -> bool| {
+    let full = |bound: &Bound, counts: fn(Priority) -> bool| {
         let same = waiting.clone().filter(|other| counts(other.priority));
         let (all, own) =
             same.fold((0, 0), |(all, own), other| (all + 1, own + usize::from(other.owner == entrant.owner)));
         (own >= bound.per_owner, all >= bound.all)
     };
-    match full(bounds.waiting, |_| true) {
+    match full(&bounds.waiting, |_| true) {
         (true, _) => return Err(CapacityScope::Owner),
         (_, true) => return Err(CapacityScope::Global),
         (false, false) => {}
     }
     let mut classes = Vec::with_capacity(2);
     if entrant.priority == Priority::Batch {
-        classes.push(full(bounds.batch, |priority| priority == Priority::Batch));
+        classes.push(full(&bounds.batch, |priority| priority == Priority::Batch));
     }
     if entrant.priority != Priority::Interactive {
-        classes.push(full(bounds.non_interactive, |priority| priority != Priority::Interactive));
+        classes.push(full(&bounds.non_interactive, |priority| priority != Priority::Interactive));
     }
     for class in classes {
         match class {

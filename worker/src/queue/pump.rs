@@ -109,7 +109,7 @@ impl Place {
                 return;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Gives a held place back while the run waits for a person.

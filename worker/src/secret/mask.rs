@@ -54,9 +54,9 @@ impl Masker {
         for form in forms {
             by_first[usize::from(form[0])].push(form);
         }
-        by_first
-            .iter_mut()
-            .for_each(|forms: &mut Vec<Vec<u8>>| forms.sort_by_key(|form| std::cmp::Reverse(form.len())));
+        for forms in &mut by_first {
+            forms.sort_by_key(|form: &Vec<u8>| std::cmp::Reverse(form.len()));
+        }
         Self(Arc::new(Forms { by_first }))
     }
 
@@ -174,15 +174,12 @@ impl Masked {
         while at < held.len() {
             let rest = &held[at..];
             let forms = self.masker.0.by_first.get(usize::from(rest[0]));
-            match forms.into_iter().flatten().find(|form| rest.starts_with(form)) {
-                Some(form) => {
-                    out.extend_from_slice(HIDDEN.as_bytes());
-                    at += form.len();
-                }
-                None => {
-                    out.push(rest[0]);
-                    at += 1;
-                }
+            if let Some(form) = forms.into_iter().flatten().find(|form| rest.starts_with(form)) {
+                out.extend_from_slice(HIDDEN.as_bytes());
+                at += form.len();
+            } else {
+                out.push(rest[0]);
+                at += 1;
             }
         }
         out
