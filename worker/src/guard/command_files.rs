@@ -114,17 +114,15 @@ impl CommandFiles<'_> {
         while let Some(at) = rest.find('$') {
             filled.push_str(&rest[..at]);
             let after = &rest[at + 1..];
-            let (name, end) = match after.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
-                Some((name, _)) => (name, name.len() + 2),
-                None => {
+            let braced = after.strip_prefix('{').and_then(|inside| inside.split_once('}'));
+            let (name, end) = braced.map_or_else(
+                || {
                     let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
                     (&after[..end], end)
-                }
-            };
-            match self.variables.get(name) {
-                Some(value) => filled.push_str(value),
-                None => filled.push_str(&rest[at..=at + end]),
-            }
+                },
+                |(name, _)| (name, name.len() + 2),
+            );
+            filled.push_str(self.variables.get(name).map_or(&rest[at..=at + end], |value| value));
             rest = &after[end..];
         }
         filled.push_str(rest);

@@ -1,6 +1,6 @@
 //! [`Library`]: the directory of flows, looked at whenever it changes, and changed through one door.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -63,11 +63,6 @@ impl Library {
             tracing::error!(%error, "cannot watch the directory of flows: changes made outside are not seen");
         }
         Self { shared, _watching: Arc::new(Watching(signals)) }
-    }
-
-    /// Where the flows are.
-    pub(crate) fn directory(&self) -> &Path {
-        &self.shared.directory
     }
 
     /// Every flow, by id.

@@ -83,7 +83,7 @@ impl CapacityScope {
 pub(crate) fn admit<'a>(
     entrant: &Entrant,
     running: usize,
-    waiting: impl Iterator<Item = &'a Entrant> + Clone,
+    waiting: &(impl Iterator<Item = &'a Entrant> + Clone),
     bounds: &Bounds,
 ) -> Result<Admission, CapacityScope> {
     if running < bounds.running && waiting.clone().next().is_none() {
@@ -136,7 +136,7 @@ mod tests {
             let bounds = Bounds::default();
             let (mut running, mut waiting) = (0, Vec::<Entrant>::new());
             for entrant in entrants {
-                match admit(&entrant, running, waiting.iter(), &bounds) {
+                match admit(&entrant, running, &waiting.iter(), &bounds) {
                     Ok(Admission::Start) => running += 1,
                     Ok(Admission::Wait) => waiting.push(entrant),
                     Err(_) => prop_assert!(running == bounds.running, "refused while there was room"),
@@ -161,7 +161,7 @@ mod tests {
         let bounds = Bounds::default();
         let one = |owner: &str, priority| Entrant { owner: Owner(owner.to_owned()), priority };
         let own: Vec<_> = (0..32).map(|_| one("a", Priority::Interactive)).collect();
-        let refused = |entrant: Entrant, waiting: &[Entrant]| admit(&entrant, 16, waiting.iter(), &bounds);
+        let refused = |entrant: Entrant, waiting: &[Entrant]| admit(&entrant, 16, &waiting.iter(), &bounds);
         assert_eq!(refused(one("a", Priority::Interactive), &own), Err(CapacityScope::Owner));
         assert_eq!(refused(one("b", Priority::Interactive), &own), Ok(Admission::Wait));
         let batch: Vec<_> = (0..16).map(|_| one("a", Priority::Batch)).collect();

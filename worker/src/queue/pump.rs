@@ -47,7 +47,7 @@ impl Queue {
         let waiting = places.waiting.iter().map(|(entrant, _)| entrant);
         // Those that come back count as running: they have been admitted, and go first.
         let running = places.running + places.returning.len();
-        let at = match admit(&entrant, running, waiting, &places.bounds)? {
+        let at = match admit(&entrant, running, &waiting, &places.bounds)? {
             Admission::Start => {
                 places.running += 1;
                 At::Held
