@@ -5,6 +5,9 @@
 //! `retry`, `stop` and `concurrency`, on one line; `args`, `inputs` and `pins` in the author's order; places sorted by
 //! id, those of absent nodes left out.
 
+use std::borrow::Cow;
+use std::fmt::Write;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,45 +22,55 @@ pub fn print(flow: &Flow) -> String {
 }
 
 /// How a member's value is laid out.
-enum Layout {
+enum Layout<'f> {
+    /// A text, as most values are: printed from where it stands.
+    Text(&'f str),
     /// Every key and element on a line of its own.
-    Tall(Value),
+    Tall(Cow<'f, Value>),
+    /// The same for the members of an object.
+    TallMembers(&'f Map<String, Value>),
     /// All of it on one line.
     Flat(Value),
     /// Elements one a line, each of them flat.
     FlatElements(Vec<Value>),
     /// Members one a line, each of them flat.
-    FlatMembers(Vec<(String, Value)>),
+    FlatMembers(Vec<(&'f str, Value)>),
     /// Elements that are laid out themselves.
-    Objects(Vec<Vec<Entry>>),
+    Objects(Vec<Vec<Entry<'f>>>),
 }
 
-type Entry = (String, Layout);
+type Entry<'f> = (&'f str, Layout<'f>);
 
 /// Collects the members an object has, in order.
 #[derive(Default)]
-struct Entries(Vec<Entry>);
+struct Entries<'f>(Vec<Entry<'f>>);
 
-impl Entries {
-    fn put(&mut self, key: &str, layout: Layout) {
-        self.0.push((key.to_owned(), layout));
+impl<'f> Entries<'f> {
+    fn put(&mut self, key: &'f str, layout: Layout<'f>) {
+        self.0.push((key, layout));
     }
 
-    fn tall<T: Serialize>(&mut self, key: &str, value: Option<&T>) {
-        if let Some(value) = value {
-            self.put(key, Layout::Tall(as_value(value)));
+    fn text(&mut self, key: &'f str, text: Option<&'f String>) {
+        if let Some(text) = text {
+            self.put(key, Layout::Text(text));
         }
     }
 
-    fn flat<T: Serialize>(&mut self, key: &str, value: Option<&T>) {
+    fn tall<T: Serialize>(&mut self, key: &'f str, value: Option<&T>) {
+        if let Some(value) = value {
+            self.put(key, Layout::Tall(Cow::Owned(as_value(value))));
+        }
+    }
+
+    fn flat<T: Serialize>(&mut self, key: &'f str, value: Option<&T>) {
         if let Some(value) = value {
             self.put(key, Layout::Flat(as_value(value)));
         }
     }
 
-    fn extensions(mut self, extensions: &Map<String, Value>) -> Vec<Entry> {
+    fn extensions(mut self, extensions: &'f Map<String, Value>) -> Vec<Entry<'f>> {
         for (key, value) in extensions {
-            self.put(key, Layout::Tall(value.clone()));
+            self.put(key, Layout::Tall(Cow::Borrowed(value)));
         }
         self.0
     }
@@ -68,14 +81,16 @@ fn as_value<T: Serialize>(value: &T) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-fn flow_entries(flow: &Flow) -> Vec<Entry> {
+fn flow_entries(flow: &Flow) -> Vec<Entry<'_>> {
     let mut entries = Entries::default();
-    entries.tall("$schema", flow.schema.as_ref());
+    entries.text("$schema", flow.schema.as_ref());
     entries.tall("format", Some(&flow.format));
-    entries.tall("name", Some(&flow.name));
-    entries.tall("description", flow.description.as_ref());
-    entries.tall("goal", flow.goal.as_ref());
-    entries.tall("inputs", flow.inputs.as_ref());
+    entries.text("name", Some(&flow.name));
+    entries.text("description", flow.description.as_ref());
+    entries.text("goal", flow.goal.as_ref());
+    if let Some(inputs) = &flow.inputs {
+        entries.put("inputs", Layout::Tall(Cow::Borrowed(inputs)));
+    }
     entries.tall("onFailure", flow.on_failure.as_ref());
     entries.flat("concurrency", flow.concurrency.as_ref());
     entries.tall("schedules", flow.schedules.as_ref());
@@ -85,13 +100,13 @@ fn flow_entries(flow: &Flow) -> Vec<Entry> {
         entries.put("notes", Layout::FlatElements(flow.notes.iter().map(as_value).collect()));
     }
     if !flow.pins.is_empty() {
-        entries.put("pins", Layout::Tall(Value::Object(flow.pins.clone())));
+        entries.put("pins", Layout::TallMembers(&flow.pins));
     }
-    let places: Vec<(String, Value)> = flow
+    let places: Vec<(&str, Value)> = flow
         .layout
         .iter()
         .filter(|(id, _)| id.as_str() == START || flow.node(id).is_some())
-        .map(|(id, place)| (id.clone(), as_value(place)))
+        .map(|(id, place)| (id.as_str(), as_value(place)))
         .collect();
     if !places.is_empty() {
         entries.put("layout", Layout::FlatMembers(places));
@@ -99,19 +114,21 @@ fn flow_entries(flow: &Flow) -> Vec<Entry> {
     entries.extensions(&flow.extensions)
 }
 
-fn node_entries(node: &Node) -> Vec<Entry> {
+fn node_entries(node: &Node) -> Vec<Entry<'_>> {
     let mut entries = Entries::default();
-    entries.tall("id", Some(&node.id));
-    entries.tall("tool", Some(&node.tool));
-    entries.tall("title", node.title.as_ref());
-    entries.tall("description", node.description.as_ref());
+    entries.text("id", Some(&node.id));
+    entries.text("tool", Some(&node.tool));
+    entries.text("title", node.title.as_ref());
+    entries.text("description", node.description.as_ref());
     entries.tall("disabled", node.disabled.as_ref());
     entries.tall("approval", node.approval.as_ref());
     entries.tall("idempotent", node.idempotent.as_ref());
     entries.flat("retry", node.retry.as_ref());
     entries.tall("timeoutSeconds", node.timeout_seconds.as_ref());
     entries.flat("stop", node.stop.as_ref());
-    entries.tall("args", node.args.as_ref());
+    if let Some(args) = &node.args {
+        entries.put("args", Layout::TallMembers(args));
+    }
     entries.extensions(&node.extensions)
 }
 
@@ -149,15 +166,17 @@ fn block<T>(
 const BRACES: (char, char) = ('{', '}');
 const SQUARE: (char, char) = ('[', ']');
 
-fn object(out: &mut String, depth: usize, entries: Vec<Entry>) {
+fn object(out: &mut String, depth: usize, entries: Vec<Entry<'_>>) {
     block(out, depth, BRACES, entries, |out, (key, layout)| {
-        member_key(out, &key);
+        member_key(out, key);
         match layout {
+            Layout::Text(value) => text(out, value),
             Layout::Tall(value) => tall(out, depth + 1, &value),
+            Layout::TallMembers(members) => tall_members(out, depth + 1, members),
             Layout::Flat(value) => flat(out, &value),
             Layout::FlatElements(values) => block(out, depth + 1, SQUARE, values, |out, value| flat(out, &value)),
             Layout::FlatMembers(members) => block(out, depth + 1, BRACES, members, |out, (key, value)| {
-                member_key(out, &key);
+                member_key(out, key);
                 flat(out, &value);
             }),
             Layout::Objects(objects) => {
@@ -168,13 +187,37 @@ fn object(out: &mut String, depth: usize, entries: Vec<Entry>) {
 }
 
 fn member_key(out: &mut String, key: &str) {
-    scalar(out, &Value::String(key.to_owned()));
+    text(out, key);
     out.push_str(": ");
 }
 
-/// Numbers and escapes as `serde_json` prints them.
+/// Escaped as `serde_json` does it; what needs no escape, as nearly every text, is copied.
+fn text(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
+}
+
+/// Numbers as `serde_json` prints them.
 fn scalar(out: &mut String, value: &Value) {
-    out.push_str(&value.to_string());
+    match value {
+        Value::String(value) => text(out, value),
+        other => {
+            // Writing to a text cannot fail.
+            let _ = write!(out, "{other}");
+        }
+    }
+}
+
+fn tall_members(out: &mut String, depth: usize, members: &Map<String, Value>) {
+    block(out, depth, BRACES, members, |out, (key, value)| {
+        member_key(out, key);
+        tall(out, depth + 1, value);
+    });
 }
 
 fn tall(out: &mut String, depth: usize, value: &Value) {
@@ -182,10 +225,7 @@ fn tall(out: &mut String, depth: usize, value: &Value) {
         Value::Array(elements) => {
             block(out, depth, SQUARE, elements, |out, element| tall(out, depth + 1, element));
         }
-        Value::Object(members) => block(out, depth, BRACES, members, |out, (key, value)| {
-            member_key(out, key);
-            tall(out, depth + 1, value);
-        }),
+        Value::Object(members) => tall_members(out, depth, members),
         _ => scalar(out, value),
     }
 }

@@ -125,6 +125,10 @@ fn rewrite(value: &mut Value, syntax: Syntax, indices: &HashMap<&str, StepIndex>
 
 /// The text with the root of each reference to a node replaced; nothing when there is none.
 fn rewrite_text(text: &str, syntax: Syntax, indices: &HashMap<&str, StepIndex>) -> Option<String> {
+    // All template syntax begins with a brace; most texts have none.
+    if !text.contains('{') {
+        return None;
+    }
     let names = parse(text, Dialect::Flow, syntax).names();
     let mut out = String::new();
     let mut copied = 0;

@@ -32,8 +32,8 @@ pub(crate) enum At {
 
 impl Found {
     /// Concerns the value at `pointer`.
-    pub(crate) fn new(code: Code, pointer: &Pointer, params: Value) -> Self {
-        Self { code, params, pointer: pointer.clone(), at: At::Value }
+    pub(crate) fn new(code: Code, pointer: impl Into<Pointer>, params: Value) -> Self {
+        Self { code, params, pointer: pointer.into(), at: At::Value }
     }
 
     /// The same at a narrower place.

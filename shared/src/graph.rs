@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use crate::flow::Flow;
-use crate::reference::{Dialect, Root, parse, texts};
+use crate::reference::{Dialect, Root, Template, parse, texts};
 use crate::tool::Catalog;
 
 /// For each node the nodes it waits for.
@@ -19,6 +19,19 @@ pub(crate) struct Graph {
 impl Graph {
     /// The graph of a flow.
     pub(crate) fn of(flow: &Flow, catalog: &Catalog) -> Self {
+        let mut templates = Vec::new();
+        for (at, node) in flow.nodes.iter().enumerate() {
+            for text in node.args.iter().flat_map(|args| texts(args, catalog.get(&node.tool))) {
+                if text.text.contains('{') {
+                    templates.push((at, parse(text.text, Dialect::Flow, text.syntax)));
+                }
+            }
+        }
+        Self::with(flow, templates.iter().map(|(at, template)| (*at, template)))
+    }
+
+    /// The graph of a flow whose texts have been taken apart: each with the position of its node.
+    pub(crate) fn with<'t>(flow: &Flow, templates: impl Iterator<Item = (usize, &'t Template<'t>)>) -> Self {
         let mut positions: HashMap<&str, usize> = HashMap::new();
         for (at, node) in flow.nodes.iter().enumerate() {
             positions.entry(node.id.as_str()).or_insert(at);
@@ -31,14 +44,12 @@ impl Graph {
                 before[*target].insert(*source);
             }
         }
-        for (at, node) in flow.nodes.iter().enumerate() {
-            for text in node.args.iter().flat_map(|args| texts(args, catalog.get(&node.tool))) {
-                for named in parse(text.text, Dialect::Flow, text.syntax).names().named {
-                    if let Root::NodeResult(id) | Root::NodeInput(id) = &named.reference.root
-                        && let Some(named) = positions.get(id.as_str())
-                    {
-                        before[at].insert(*named);
-                    }
+        for (at, template) in templates {
+            for named in template.names().named {
+                if let Root::NodeResult(id) | Root::NodeInput(id) = &named.reference.root
+                    && let Some(named) = positions.get(id.as_str())
+                {
+                    before[at].insert(*named);
                 }
             }
         }

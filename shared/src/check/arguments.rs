@@ -7,7 +7,7 @@ use super::yields::{reference_yields, template_yields};
 use crate::finding::Code;
 use crate::flow::Node;
 use crate::found::{At, Found};
-use crate::pointer::Pointer;
+use crate::pointer::{Path, Pointer};
 use crate::reference::{Dialect, Syntax, parse};
 use crate::schema::{Templates, Types, Violation, violations};
 use crate::tool::ToolDeclaration;
@@ -79,13 +79,16 @@ struct Written<'a> {
 }
 
 impl Templates for Written<'_> {
-    fn yields(&self, pointer: &Pointer, text: &str) -> Option<Types> {
-        let mut steps = pointer.steps();
-        let argument = steps.next()?;
+    fn yields(&self, path: &Path<'_>, text: &str) -> Option<Types> {
+        // All template syntax begins with a brace; most texts have none.
+        if !text.contains('{') {
+            return None;
+        }
+        let (argument, is_whole) = path.first()?;
         if self.tool.is_raw(&argument) {
             return None;
         }
-        let is_command = steps.next().is_none() && self.tool.is_shell(&argument);
+        let is_command = is_whole && self.tool.is_shell(&argument);
         let syntax = if is_command { Syntax::Shell } else { Syntax::Text };
         let template = parse(text, Dialect::Flow, syntax);
         let types = template_yields(&template, |reference| {

@@ -16,7 +16,7 @@ pub(super) fn commands(ground: &Ground<'_>) -> Vec<Found> {
                 "reference": &text.template.text[refusal.range.clone()], "place": refusal.range.start,
                 "context": refusal.context, "instead": refusal.instead,
             });
-            found.push(Found::new(Code::ShellContext, &text.pointer, params).at(At::Inside(refusal.range.start)));
+            found.push(Found::new(Code::ShellContext, text.pointer(), params).at(At::Inside(refusal.range.start)));
         }
     }
     found

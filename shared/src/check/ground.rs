@@ -20,10 +20,19 @@ pub(super) struct Ground<'a> {
 
 /// One template of a node.
 pub(super) struct NodeText<'a> {
-    /// From the root of the file.
-    pub(super) pointer: Pointer,
+    /// Position of its node in the file.
+    pub(super) node: usize,
+    /// From the node's arguments.
+    within: Pointer,
     pub(super) syntax: Syntax,
     pub(super) template: Template<'a>,
+}
+
+impl NodeText<'_> {
+    /// Where it stands, from the root of the file.
+    pub(super) fn pointer(&self) -> Pointer {
+        self.within.steps().fold(node_pointer(self.node).key("args"), |here, step| here.key(&step))
+    }
 }
 
 impl<'a> Ground<'a> {
@@ -54,14 +63,9 @@ pub(super) fn node_pointer(at: usize) -> Pointer {
 fn node_texts<'a>(flow: &'a Flow, catalog: &Catalog) -> Vec<NodeText<'a>> {
     let mut all = Vec::new();
     for (at, node) in flow.nodes.iter().enumerate() {
-        let args = node.args.iter().flat_map(|args| texts(args, catalog.get(&node.tool)));
-        for text in args {
-            let mut pointer = node_pointer(at).key("args");
-            for step in text.pointer.steps() {
-                pointer = pointer.key(&step);
-            }
+        for text in node.args.iter().flat_map(|args| texts(args, catalog.get(&node.tool))) {
             let template = parse(text.text, Dialect::Flow, text.syntax);
-            all.push(NodeText { pointer, syntax: text.syntax, template });
+            all.push(NodeText { node: at, within: text.pointer, syntax: text.syntax, template });
         }
     }
     all

@@ -9,7 +9,8 @@ use crate::graph::Graph;
 use crate::pointer::Pointer;
 
 pub(super) fn order(ground: &Ground<'_>) -> Vec<Found> {
-    let graph = Graph::of(ground.flow, ground.around.catalog);
+    let texts = ground.texts.iter().map(|text| (text.node, &text.template));
+    let graph = Graph::with(ground.flow, texts);
     let id = |at: usize| ground.flow.nodes[at].id.as_str();
     let mut found: Vec<Found> = graph
         .cycles()

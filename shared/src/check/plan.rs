@@ -11,7 +11,7 @@ use crate::ids::StepIndex;
 use crate::limits::{MAX_ATTEMPTS, MAX_BACKOFF_MS, MAX_GRACE_SECONDS, MAX_TIMEOUT_SECONDS};
 use crate::nearest::nearest;
 use crate::plan::{Plan, Step};
-use crate::pointer::{Pointer, path_of};
+use crate::pointer::{Path, path_of};
 pub use crate::read::read_plan;
 use crate::reference::{Content, Dialect, Reference, Root, Syntax, parse, step_of, texts};
 use crate::schema::{Described, Templates, Types, describe, violations};
@@ -210,13 +210,16 @@ struct Written<'a> {
 }
 
 impl Templates for Written<'_> {
-    fn yields(&self, pointer: &Pointer, text: &str) -> Option<Types> {
-        let mut steps = pointer.steps();
-        let argument = steps.next()?;
+    fn yields(&self, path: &Path<'_>, text: &str) -> Option<Types> {
+        // All template syntax begins with a brace; most texts have none.
+        if !text.contains('{') {
+            return None;
+        }
+        let (argument, is_whole) = path.first()?;
         if self.tool.is_raw(&argument) {
             return None;
         }
-        let is_command = steps.next().is_none() && self.tool.is_shell(&argument);
+        let is_command = is_whole && self.tool.is_shell(&argument);
         let template = parse(text, Dialect::Plan, if is_command { Syntax::Shell } else { Syntax::Text });
         let types = template_yields(&template, |reference| self.of_reference(reference))?;
         Some(if is_command { Types::STRING } else { types })

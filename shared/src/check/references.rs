@@ -16,12 +16,12 @@ use crate::schema::{Described, Types};
 pub(super) fn references(ground: &Ground<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for text in &ground.texts {
-        template(ground, &text.template, &text.pointer, &mut found);
+        template(ground, &text.template, &|| text.pointer(), &mut found);
     }
     if let Some(goal) = &ground.flow.goal {
         let pointer = Pointer::root().key("goal");
         let goal = parse(goal, Dialect::Flow, Syntax::Text);
-        template(ground, &goal, &pointer, &mut found);
+        template(ground, &goal, &|| pointer.clone(), &mut found);
         for Named { reference, range, .. } in goal.names().named {
             if matches!(reference.root, Root::NodeResult(_) | Root::NodeInput(_) | Root::Secret(_)) {
                 let params = json!({
@@ -35,9 +35,10 @@ pub(super) fn references(ground: &Ground<'_>) -> Vec<Found> {
     found
 }
 
-fn template(ground: &Ground<'_>, template: &Template<'_>, pointer: &Pointer, found: &mut Vec<Found>) {
+/// `pointer` tells where the template stands: asked for only where something is found.
+fn template(ground: &Ground<'_>, template: &Template<'_>, pointer: &dyn Fn() -> Pointer, found: &mut Vec<Found>) {
     let mut add = |code: Code, place: usize, params: Value| {
-        found.push(Found::new(code, pointer, params).at(At::Inside(place)));
+        found.push(Found::new(code, pointer(), params).at(At::Inside(place)));
     };
     let mut malformed = |place: usize, written: &str, reason: &str| {
         let params = json!({ "reference": short(written), "place": place, "reason": reason });

@@ -66,7 +66,10 @@ pub(super) fn sizes(ground: &Ground<'_>) -> Vec<Found> {
     }
     for (node, pointer) in ground.nodes() {
         for (name, value) in node.args.iter().flatten() {
-            too_large(&pointer.key("args").key(name), levels, depth(value), VALUE_DEPTH);
+            let given = depth(value);
+            if given > VALUE_DEPTH {
+                too_large(&pointer.key("args").key(name), levels, given, VALUE_DEPTH);
+            }
         }
     }
     found

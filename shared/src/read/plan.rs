@@ -9,7 +9,7 @@ use crate::flow::StopSignal;
 use crate::found::{Found, locate};
 use crate::ids::{NodeId, StepIndex, ToolName};
 use crate::plan::{Plan, RetryPolicy, RunWhen, Step, StopPolicy};
-use crate::pointer::Pointer;
+use crate::pointer::Path;
 
 const PLAN: &[&str] = &["goal", "reasoning", "onFailure", "steps"];
 const STEP: &[&str] = &[
@@ -67,7 +67,7 @@ fn as_fault(finding: &Finding) -> Fault {
 }
 
 fn plan(walk: &mut Walk, root: &Located) -> Plan {
-    let Some(fields) = walk.closed(root, &Pointer::root(), PLAN) else { return Plan::default() };
+    let Some(fields) = walk.closed(root, &Path::ROOT, PLAN) else { return Plan::default() };
     Plan {
         goal: walk.text(&fields, "goal").unwrap_or_default(),
         reasoning: walk.text(&fields, "reasoning").unwrap_or_default(),
@@ -76,7 +76,7 @@ fn plan(walk: &mut Walk, root: &Located) -> Plan {
     }
 }
 
-fn step(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Step> {
+fn step(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<Step> {
     let fields = walk.closed(located, pointer, STEP)?;
     let index = walk.required(&fields, "index", "a whole number from 0").and_then(|(it, at)| step_index(walk, it, &at));
     let tool_name = walk
@@ -105,7 +105,7 @@ fn step(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Step> {
     Some(step)
 }
 
-fn step_index(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<StepIndex> {
+fn step_index(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<StepIndex> {
     let index = as_count(located).and_then(|count| u32::try_from(count).ok());
     if index.is_none() {
         walk.wrong_shape(located, pointer, "the index of a step");
@@ -116,7 +116,7 @@ fn step_index(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<S
 fn name<T>(
     walk: &mut Walk,
     located: &Located,
-    pointer: &Pointer,
+    pointer: &Path<'_>,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Option<T> {
     let Tree::Text(text) = &located.value else {
@@ -131,13 +131,13 @@ fn name<T>(
         .ok()
 }
 
-fn run_when(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<RunWhen> {
+fn run_when(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<RunWhen> {
     let fields = walk.closed(located, pointer, RUN_WHEN)?;
     let step = walk.required(&fields, "step", "the index of a step").and_then(|(it, at)| step_index(walk, it, &at));
     let equals = walk.text(&fields, "equals");
     let ports = walk.list(fields.get("in"), |walk, located, pointer| {
         if let Tree::Text(port) = &located.value {
-            return port.clone();
+            return port.as_ref().to_owned();
         }
         walk.wrong_shape(located, pointer, "a text");
         String::new()
@@ -155,11 +155,11 @@ fn run_when(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Run
 }
 
 /// `in` or `equals` is there and has been reported.
-fn is_broken(fields: &Fields<'_>) -> bool {
+fn is_broken(fields: &Fields<'_, '_>) -> bool {
     fields.get("in").is_some() || fields.get("equals").is_some()
 }
 
-fn retry(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<RetryPolicy> {
+fn retry(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<RetryPolicy> {
     let fields = walk.closed(located, pointer, RETRY)?;
     let plain = RetryPolicy::default();
     Some(RetryPolicy {
@@ -170,7 +170,7 @@ fn retry(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<RetryP
     })
 }
 
-fn stop(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<StopPolicy> {
+fn stop(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<StopPolicy> {
     let fields = walk.closed(located, pointer, STOP)?;
     let plain = StopPolicy::default();
     Some(StopPolicy {

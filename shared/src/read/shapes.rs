@@ -11,7 +11,7 @@ use crate::flow::{
     Calendar, Concurrency, Edge, FORMAT, Flow, LastDay, MonthDay, Node, Note, Place, Retry, Schedule, Stop, StopSignal,
 };
 use crate::found::Found;
-use crate::pointer::Pointer;
+use crate::pointer::Path;
 
 const FLOW: &[&str] = &[
     "$schema",
@@ -98,7 +98,7 @@ pub(super) fn node_ids(root: &Located) -> Vec<String> {
         .iter()
         .map(|node| match &node.value {
             Tree::Object(fields) => match member(node, "id").map(|at| &fields[at].value.value) {
-                Some(Tree::Text(id)) => id.clone(),
+                Some(Tree::Text(id)) => id.as_ref().to_owned(),
                 _ => String::new(),
             },
             _ => String::new(),
@@ -108,7 +108,7 @@ pub(super) fn node_ids(root: &Located) -> Vec<String> {
 
 /// Reads the root object.
 pub(super) fn flow(walk: &mut Walk, root: &Located) -> Flow {
-    let Some(fields) = walk.object(root, &Pointer::root(), FLOW) else { return Flow::default() };
+    let Some(fields) = walk.object(root, &Path::ROOT, FLOW) else { return Flow::default() };
     Flow {
         schema: walk.text(&fields, "$schema"),
         format: format(walk, &fields),
@@ -136,7 +136,7 @@ pub(super) fn flow(walk: &mut Walk, root: &Located) -> Flow {
 }
 
 /// A newer format is its own finding; anything else that is not the known one is a wrong shape.
-fn format(walk: &mut Walk, fields: &Fields<'_>) -> u64 {
+fn format(walk: &mut Walk, fields: &Fields<'_, '_>) -> u64 {
     let expected = FORMAT.to_string();
     let Some((located, pointer)) = walk.required(fields, "format", &expected) else { return FORMAT };
     match as_count(located) {
@@ -153,7 +153,7 @@ fn format(walk: &mut Walk, fields: &Fields<'_>) -> u64 {
     }
 }
 
-fn node(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Node {
+fn node(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Node {
     let Some(fields) = walk.object(located, pointer, NODE) else { return Node::default() };
     Node {
         id: walk.required_text(&fields, "id"),
@@ -171,7 +171,7 @@ fn node(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Node {
     }
 }
 
-fn retry(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Retry> {
+fn retry(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<Retry> {
     let fields = walk.object(located, pointer, RETRY)?;
     Some(Retry {
         max_attempts: walk.count(&fields, "maxAttempts"),
@@ -180,7 +180,7 @@ fn retry(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Retry>
     })
 }
 
-fn stop(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Stop> {
+fn stop(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<Stop> {
     let fields = walk.object(located, pointer, STOP)?;
     Some(Stop {
         signal: walk.word(&fields, "signal", &StopSignal::NAMES),
@@ -189,7 +189,7 @@ fn stop(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Stop> {
     })
 }
 
-fn edge(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Edge {
+fn edge(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Edge {
     let Some(fields) = walk.object(located, pointer, EDGE) else { return Edge::default() };
     Edge {
         source: walk.required_text(&fields, "source"),
@@ -199,7 +199,7 @@ fn edge(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Edge {
     }
 }
 
-fn concurrency(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Concurrency> {
+fn concurrency(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<Concurrency> {
     let fields = walk.object(located, pointer, CONCURRENCY)?;
     let limit = match walk.required(&fields, "limit", "a whole number from 1") {
         Some(_) => walk.count(&fields, "limit").unwrap_or(1),
@@ -212,7 +212,7 @@ fn concurrency(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<
     })
 }
 
-fn schedule(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Schedule {
+fn schedule(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Schedule {
     let Some(fields) = walk.object(located, pointer, SCHEDULE) else { return Schedule::default() };
     Schedule {
         name: walk.text(&fields, "name"),
@@ -224,7 +224,7 @@ fn schedule(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Schedule {
         fire_immediately: walk.flag(&fields, "fireImmediately"),
         expires_at: walk.optional(&fields, "expiresAt", "a text or null", |located| match &located.value {
             Tree::Null => Some(None),
-            Tree::Text(text) => Some(Some(text.clone())),
+            Tree::Text(text) => Some(Some(text.as_ref().to_owned())),
             _ => None,
         }),
         inputs: walk.map(&fields, "inputs"),
@@ -236,7 +236,7 @@ fn schedule(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Schedule {
     }
 }
 
-fn calendar(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Calendar> {
+fn calendar(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Option<Calendar> {
     let fields = walk.object(located, pointer, CALENDAR)?;
     Some(Calendar {
         frequency: walk.word(&fields, "frequency", &["daily", "weekly", "monthly"]),
@@ -257,7 +257,7 @@ fn calendar(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Option<Cal
     })
 }
 
-fn note(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Note {
+fn note(walk: &mut Walk, located: &Located, pointer: &Path<'_>) -> Note {
     let Some(fields) = walk.object(located, pointer, NOTE) else { return Note::default() };
     Note {
         id: walk.required_text(&fields, "id"),
@@ -271,7 +271,7 @@ fn note(walk: &mut Walk, located: &Located, pointer: &Pointer) -> Note {
     }
 }
 
-fn size(walk: &mut Walk, fields: &Fields<'_>, key: &str) -> Option<u64> {
+fn size(walk: &mut Walk, fields: &Fields<'_, '_>, key: &str) -> Option<u64> {
     let size = walk.coordinate(fields, key)?;
     u64::try_from(size).ok().or_else(|| {
         if let Some((located, pointer)) = fields.get(key) {
@@ -282,7 +282,7 @@ fn size(walk: &mut Walk, fields: &Fields<'_>, key: &str) -> Option<u64> {
 }
 
 /// Free keys (node ids), closed entries.
-fn layout(walk: &mut Walk, fields: &Fields<'_>) -> BTreeMap<String, Place> {
+fn layout(walk: &mut Walk, fields: &Fields<'_, '_>) -> BTreeMap<String, Place> {
     let Some((located, pointer)) = fields.get("layout") else { return BTreeMap::new() };
     let Tree::Object(members) = &located.value else {
         walk.wrong_shape(located, &pointer, "an object");
@@ -293,7 +293,7 @@ fn layout(walk: &mut Walk, fields: &Fields<'_>) -> BTreeMap<String, Place> {
         let here = pointer.key(&member.key);
         if let Some(fields) = walk.object(&member.value, &here, PLACE) {
             let place = Place { x: walk.required_coordinate(&fields, "x"), y: walk.required_coordinate(&fields, "y") };
-            places.entry(member.key.clone()).or_insert(place);
+            places.entry(member.key.as_ref().to_owned()).or_insert(place);
         }
     }
     places

@@ -1,75 +1,136 @@
 //! Where each value of a text stands, by JSON pointer, as lines and columns for people.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::pointer::Pointer;
 
-/// Positions in one text.
+/// Positions in one text. What reading leaves behind is one small entry a value, in the order of the text; pointers are
+/// followed through them, and lines and columns counted, only when a place is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Spans {
     text: String,
     /// Byte offsets at which lines begin.
-    lines: Vec<usize>,
-    /// Pointer → byte offset of the value.
-    values: HashMap<String, usize>,
-    /// Pointer → byte offset of the key.
-    keys: HashMap<String, usize>,
+    lines: Vec<u32>,
+    /// Every value, each before those it holds; empty for a text that is no JSON.
+    entries: Vec<Entry>,
+    /// The key of the value that is entered next.
+    next_key: Option<Range<u32>>,
+}
+
+/// One value of the text.
+#[derive(Debug, Clone)]
+struct Entry {
+    /// The bytes of its key, quotes included; nothing for an element and for the whole text.
+    key: Option<Range<u32>>,
+    /// The byte at which it begins.
+    at: u32,
+    /// The entry after it and all it holds.
+    next: u32,
 }
 
 impl Spans {
     pub(super) fn of(text: &str) -> Self {
-        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| small(at + 1))).collect();
         Self { text: text.to_owned(), lines, ..Self::default() }
     }
 
-    pub(super) fn record(&mut self, pointer: &Pointer, at: usize) {
-        self.values.entry(pointer.as_str().to_owned()).or_insert(at);
+    /// Says where the key of the value stands that is entered next.
+    pub(super) fn name_next(&mut self, key: Range<usize>) {
+        self.next_key = Some(small(key.start)..small(key.end));
     }
 
-    pub(super) fn record_key(&mut self, pointer: &Pointer, at: usize) {
-        self.keys.entry(pointer.as_str().to_owned()).or_insert(at);
+    /// Notes a value that begins at this byte. What is entered before it is left stands in it.
+    pub(super) fn enter(&mut self, at: usize) -> usize {
+        let key = self.next_key.take();
+        self.entries.push(Entry { key, at: small(at), next: 0 });
+        self.entries.len() - 1
+    }
+
+    /// Notes the end of a value.
+    pub(super) fn leave(&mut self, entry: usize) {
+        let next = small(self.entries.len());
+        if let Some(entry) = self.entries.get_mut(entry) {
+            entry.next = next;
+        }
+    }
+
+    /// What stands in this value, in order.
+    fn parts(&self, of: usize) -> impl Iterator<Item = usize> {
+        let end = self.entries.get(of).map_or(0, |entry| entry.next as usize);
+        std::iter::successors(Some(of + 1), |at| self.entries.get(*at).map(|entry| entry.next as usize))
+            .take_while(move |at| *at < end)
+    }
+
+    /// The part that one unescaped step of a pointer leads to; of a doubled key the first.
+    fn part(&self, of: usize, step: &str) -> Option<usize> {
+        let is_object = self.entries.get(of + 1).is_some_and(|first| first.key.is_some());
+        if is_object {
+            self.parts(of).find(|at| self.has_key(*at, step))
+        } else {
+            self.parts(of).nth(step.parse().ok()?)
+        }
+    }
+
+    fn has_key(&self, at: usize, wanted: &str) -> bool {
+        let Some(key) = self.entries.get(at).and_then(|entry| entry.key.as_ref()) else { return false };
+        let literal = self.text.get(key.start as usize..key.end as usize).unwrap_or_default();
+        if literal.contains('\\') {
+            serde_json::from_str::<String>(literal).is_ok_and(|key| key == wanted)
+        } else {
+            literal.get(1..literal.len().saturating_sub(1)) == Some(wanted)
+        }
+    }
+
+    /// The value at this pointer, or the nearest one around it that the text has, and whether it is the former.
+    fn follow(&self, pointer: &Pointer) -> Option<(&Entry, bool)> {
+        let mut here = 0;
+        for step in pointer.steps() {
+            match self.part(here, &step) {
+                Some(part) => here = part,
+                None => return self.entries.get(here).map(|entry| (entry, false)),
+            }
+        }
+        self.entries.get(here).map(|entry| (entry, true))
+    }
+
+    fn exactly(&self, pointer: &Pointer) -> Option<&Entry> {
+        self.follow(pointer).filter(|(_, is_exact)| *is_exact).map(|(entry, _)| entry)
     }
 
     /// The byte at which a line begins; lines count from 1.
     pub(super) fn line_start(&self, line: usize) -> usize {
-        self.lines.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
+        self.lines.get(line.saturating_sub(1)).map_or(self.text.len(), |at| *at as usize)
     }
 
     /// Line and column, both from 1, the column in characters, of a byte offset.
     pub(crate) fn position(&self, at: usize) -> (u32, u32) {
         let at = at.min(self.text.len());
-        let line = self.lines.partition_point(|start| *start <= at).max(1);
-        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let line = self.lines.partition_point(|start| *start as usize <= at).max(1);
+        let start = self.lines.get(line - 1).map_or(0, |at| *at as usize);
         let column = self.text.get(start..at).map_or(0, |before| before.chars().count()) + 1;
         (small(line), small(column))
     }
 
     /// Line and column of the value at this JSON pointer.
     pub fn at(&self, pointer: &str) -> Option<(u32, u32)> {
-        self.values.get(pointer).map(|at| self.position(*at))
+        self.exactly(&pointer.into()).map(|entry| self.position(entry.at as usize))
     }
 
     /// Line and column of the key at this pointer.
     pub(crate) fn key(&self, pointer: &Pointer) -> Option<(u32, u32)> {
-        self.keys.get(pointer.as_str()).map(|at| self.position(*at))
+        let key = self.exactly(pointer)?.key.as_ref()?;
+        Some(self.position(key.start as usize))
     }
 
     /// Line and column of the value at this pointer, or of the nearest thing around it that the text has.
     pub fn near(&self, pointer: &Pointer) -> Option<(u32, u32)> {
-        let mut here = Some(pointer.clone());
-        while let Some(pointer) = here {
-            if let Some(place) = self.at(pointer.as_str()) {
-                return Some(place);
-            }
-            here = pointer.parent();
-        }
-        None
+        self.follow(pointer).map(|(entry, _)| self.position(entry.at as usize))
     }
 
     /// Line and column of a place inside the string at this pointer: `offset` counts bytes of the string's value, so
     /// escapes in the text are stepped over.
     pub fn inside(&self, pointer: &Pointer, offset: usize) -> Option<(u32, u32)> {
-        let start = *self.values.get(pointer.as_str())?;
+        let start = self.exactly(pointer)?.at as usize;
         let literal = self.text.get(start..)?.strip_prefix('"')?;
         let mut value = 0;
         let mut chars = literal.char_indices();

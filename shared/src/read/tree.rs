@@ -2,51 +2,55 @@
 //!
 //! Guarantees: `serde_json` accepts the same bytes; nesting is bounded before anything recurses; a key twice in one
 //! object and a number that cannot be kept are reported wherever they stand; every value has a position.
+//!
+//! `serde_json` judges the grammar of the whole text first and decodes strings and numbers; what is done here is to
+//! walk a text that is known to be JSON and to note where things stand. A parser crate with positions would judge the
+//! text once more, by its own rules, and costs several times what all the rest of reading does.
 
-use jsonc_parser::ast::{self, ObjectPropName};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use serde_json::{Map, Number, Value, json};
 
 use super::Spans;
 use crate::finding::Code;
 use crate::found::{At, Found};
 use crate::limits::{FLOW_FILE_BYTES, JSON_DEPTH};
-use crate::pointer::Pointer;
+use crate::pointer::Path;
 
 /// A value and the byte offset at which it begins.
 #[derive(Debug)]
-pub(super) struct Located {
+pub(super) struct Located<'t> {
     pub(super) at: usize,
-    pub(super) value: Tree,
+    pub(super) value: Tree<'t>,
 }
 
 /// A JSON value whose parts know where they stand.
 #[derive(Debug)]
-pub(super) enum Tree {
+pub(super) enum Tree<'t> {
     Null,
     Bool(bool),
     Number(Number),
-    Text(String),
-    List(Vec<Located>),
-    Object(Vec<Member>),
+    Text(Cow<'t, str>),
+    List(Vec<Located<'t>>),
+    Object(Vec<Member<'t>>),
 }
 
 /// A member of an object.
 #[derive(Debug)]
-pub(super) struct Member {
-    pub(super) key: String,
-    pub(super) value: Located,
+pub(super) struct Member<'t> {
+    pub(super) key: Cow<'t, str>,
+    pub(super) value: Located<'t>,
 }
 
-impl Located {
+impl Located<'_> {
     /// The plain value; of a doubled key the first.
     pub(super) fn to_value(&self) -> Value {
         match &self.value {
             Tree::Null => Value::Null,
             Tree::Bool(value) => Value::Bool(*value),
             Tree::Number(number) => Value::Number(number.clone()),
-            Tree::Text(text) => Value::String(text.clone()),
+            Tree::Text(text) => Value::String(text.as_ref().to_owned()),
             Tree::List(elements) => Value::Array(elements.iter().map(Located::to_value).collect()),
             Tree::Object(members) => Value::Object(to_map(members)),
         }
@@ -69,51 +73,31 @@ impl Located {
 pub(super) fn to_map(members: &[Member]) -> Map<String, Value> {
     let mut map = Map::new();
     for member in members {
-        map.entry(member.key.clone()).or_insert_with(|| member.value.to_value());
+        map.entry(member.key.as_ref()).or_insert_with(|| member.value.to_value());
     }
     map
 }
 
 /// Reads the whole text. A tree comes back whenever there is one, also beside findings.
-pub(super) fn parse(bytes: &[u8]) -> (Option<Located>, Vec<Found>, Spans) {
+pub(super) fn parse(bytes: &[u8]) -> (Option<Located<'_>>, Vec<Found>, Spans) {
     let text = match decode(bytes) {
         Ok(text) => text,
         Err(found) => return (None, vec![found], Spans::of(readable_start(bytes))),
     };
-    let mut spans = Spans::of(text);
+    let spans = Spans::of(text);
     if let Err(found) = check_syntax(text, &spans) {
         return (None, vec![found], spans);
     }
-    match parse_to_ast(text, &CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false }, &STRICT) {
-        Ok(parsed) => {
-            let mut found = Vec::new();
-            let tree = parsed
-                .value
-                .map(|value| Converter { found: &mut found, spans: &mut spans }.convert(value, &Pointer::root()));
-            (tree, found, spans)
-        }
-        Err(error) => {
-            let refused = unreadable("syntax", &error.kind().to_string(), error.range().start);
-            (None, vec![refused], spans)
-        }
+    let mut reader = Reader { text, at: 0, found: Vec::new(), refused: None, spans };
+    let tree = reader.value(&Path::ROOT);
+    match reader.refused {
+        None => (Some(tree), reader.found, reader.spans),
+        Some(refused) => (None, vec![refused], reader.spans),
     }
 }
 
-const STRICT: ParseOptions = ParseOptions {
-    allow_comments: false,
-    allow_loose_object_property_names: false,
-    allow_trailing_commas: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
-
 fn unreadable(reason: &str, detail: &str, at: usize) -> Found {
-    Found::new(Code::UnreadableFile, &Pointer::root(), json!({ "reason": reason, "detail": detail })).at(At::Byte(at))
+    Found::new(Code::UnreadableFile, &Path::ROOT, json!({ "reason": reason, "detail": detail })).at(At::Byte(at))
 }
 
 fn decode(bytes: &[u8]) -> Result<&str, Found> {
@@ -136,32 +120,26 @@ fn readable_start(bytes: &[u8]) -> &str {
     }
 }
 
-/// Depth first, since it protects what comes after it; then the judgement of `serde_json`.
+/// Depth first, since it protects what comes after it; then the judgement of `serde_json` on the grammar. Numbers are
+/// left to this reader, which names each that cannot be kept with its path.
 fn check_syntax(text: &str, spans: &Spans) -> Result<(), Found> {
     if let Some(at) = too_deep(text) {
         let detail = format!("lists and objects stand in one another more than {JSON_DEPTH} deep");
         return Err(unreadable("too_deep", &detail, at));
     }
-    let Some(error) = refusal(text) else {
-        return Ok(());
-    };
-    let line_start = spans.line_start(error.line());
-    let at = (line_start + error.column().saturating_sub(1)).min(text.len());
-    let said = error.to_string();
-    let detail = said.split(" at line ").next().unwrap_or(&said);
-    Err(unreadable("syntax", detail, at))
+    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let line_start = spans.line_start(error.line());
+            Err(refusal(&error, (line_start + error.column().saturating_sub(1)).min(text.len())))
+        }
+    }
 }
 
-/// What `serde_json` has against the text. The grammar is judged over the whole text; numbers out of range and depth
-/// are left to this reader, which names each with its path.
-fn refusal(text: &str) -> Option<serde_json::Error> {
-    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        return Some(error);
-    }
-    let error = serde_json::from_str::<Value>(text).err()?;
+/// What `serde_json` has against the text at this byte.
+fn refusal(error: &serde_json::Error, at: usize) -> Found {
     let said = error.to_string();
-    let ours = said.starts_with("number out of range") || said.starts_with("recursion limit exceeded");
-    (!ours).then_some(error)
+    unreadable("syntax", said.split(" at line ").next().unwrap_or(&said), at)
 }
 
 /// The byte at which nesting passes the limit. Counts brackets outside strings; whether they match is not its affair.
@@ -188,60 +166,164 @@ fn too_deep(text: &str) -> Option<usize> {
     None
 }
 
-struct Converter<'a> {
-    found: &'a mut Vec<Found>,
-    spans: &'a mut Spans,
+/// Members up to which a doubled key is looked for among those before it.
+const FEW: usize = 16;
+
+/// Walks a text whose grammar has been judged. Where the judgement would be wrong, it ends early; it never panics.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    found: Vec<Found>,
+    /// The first string that is none: an escape that names no character.
+    refused: Option<Found>,
+    spans: Spans,
 }
 
-impl Converter<'_> {
-    fn convert(&mut self, value: ast::Value<'_>, pointer: &Pointer) -> Located {
-        let at = value.start();
-        self.spans.record(pointer, at);
-        let value = match value {
-            ast::Value::NullKeyword(_) => Tree::Null,
-            ast::Value::BooleanLit(literal) => Tree::Bool(literal.value),
-            ast::Value::NumberLit(literal) => Tree::Number(self.number(literal.value, at, pointer)),
-            ast::Value::StringLit(literal) => Tree::Text(literal.value.into_owned()),
-            ast::Value::Array(array) => Tree::List(
-                array.elements.into_iter().enumerate().map(|(i, it)| self.convert(it, &pointer.index(i))).collect(),
-            ),
-            ast::Value::Object(object) => Tree::Object(self.members(object, pointer)),
+impl<'t> Reader<'t> {
+    /// The next byte that is no white space, which stays; 0 at the end.
+    fn peek(&mut self) -> u8 {
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied().unwrap_or(0)
+    }
+
+    fn value(&mut self, path: &Path<'_>) -> Located<'t> {
+        let opening = self.peek();
+        let at = self.at;
+        let entry = self.spans.enter(at);
+        let value = match opening {
+            b'{' => Tree::Object(self.members(path)),
+            b'[' => Tree::List(self.elements(path)),
+            b'"' => Tree::Text(self.string()),
+            b'n' => self.word(Tree::Null),
+            b't' => self.word(Tree::Bool(true)),
+            b'f' => self.word(Tree::Bool(false)),
+            _ => Tree::Number(self.number(path)),
         };
+        self.spans.leave(entry);
         Located { at, value }
     }
 
-    fn members(&mut self, object: ast::Object<'_>, pointer: &Pointer) -> Vec<Member> {
-        let mut members: Vec<Member> = Vec::with_capacity(object.properties.len());
-        let mut seen = std::collections::HashSet::new();
-        for property in object.properties {
-            let key_at = match &property.name {
-                ObjectPropName::String(literal) => literal.range.start,
-                ObjectPropName::Word(word) => word.range.start,
-            };
-            let key = property.name.into_string();
-            let here = pointer.key(&key);
-            if !seen.insert(key.clone()) {
-                let params = json!({ "path": here.to_path(), "key": key });
-                self.found.push(Found::new(Code::DuplicateKey, &here, params).at(At::Byte(key_at)));
+    fn word(&mut self, value: Tree<'t>) -> Tree<'t> {
+        self.take_while(|byte| byte.is_ascii_lowercase());
+        value
+    }
+
+    fn elements(&mut self, path: &Path<'_>) -> Vec<Located<'t>> {
+        let mut elements = Vec::new();
+        self.at += 1;
+        loop {
+            match self.peek() {
+                b']' | 0 => break,
+                b',' => self.at += 1,
+                _ => {
+                    let element = self.value(&path.index(elements.len()));
+                    elements.push(element);
+                }
             }
-            self.spans.record_key(&here, key_at);
-            let value = self.convert(property.value, &here);
-            members.push(Member { key, value });
         }
+        self.at += 1;
+        elements
+    }
+
+    fn members(&mut self, path: &Path<'_>) -> Vec<Member<'t>> {
+        let mut members: Vec<Member<'t>> = Vec::new();
+        let mut many: HashSet<Cow<'t, str>> = HashSet::new();
+        self.at += 1;
+        loop {
+            match self.peek() {
+                b'}' | 0 => break,
+                b',' => self.at += 1,
+                _ => {
+                    let member = self.member(path, |key| {
+                        if members.len() < FEW {
+                            return members.iter().any(|member| member.key == *key);
+                        }
+                        if many.is_empty() {
+                            many.extend(members.iter().map(|member| member.key.clone()));
+                        }
+                        !many.insert(key.clone())
+                    });
+                    members.push(member);
+                }
+            }
+        }
+        self.at += 1;
         members
     }
 
+    fn member(&mut self, path: &Path<'_>, is_double: impl FnOnce(&Cow<'t, str>) -> bool) -> Member<'t> {
+        let key_at = self.at;
+        let key = self.string();
+        let key_end = self.at;
+        let here = path.key(&key);
+        if is_double(&key) {
+            let params = json!({ "path": here.to_path(), "key": key });
+            self.found.push(Found::new(Code::DuplicateKey, &here, params).at(At::Byte(key_at)));
+        }
+        if self.peek() == b':' {
+            self.at += 1;
+        }
+        self.spans.name_next(key_at..key_end);
+        let value = self.value(&here);
+        Member { key, value }
+    }
+
+    /// The string that begins here, its quotes left out. Most hold no escape and are taken from the text as they are.
+    fn string(&mut self) -> Cow<'t, str> {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut end = start + 1;
+        let mut is_plain = true;
+        loop {
+            match bytes.get(end) {
+                Some(b'\\') => {
+                    is_plain = false;
+                    end += 2;
+                }
+                Some(b'"') | None => break,
+                Some(_) => end += 1,
+            }
+        }
+        self.at = end + 1;
+        if is_plain {
+            return Cow::Borrowed(self.text.get(start + 1..end).unwrap_or_default());
+        }
+        match serde_json::from_str(self.text.get(start..=end).unwrap_or_default()) {
+            Ok(text) => Cow::Owned(text),
+            Err(error) => {
+                let at = start + error.column().saturating_sub(1);
+                self.refused.get_or_insert_with(|| refusal(&error, at));
+                Cow::Borrowed("")
+            }
+        }
+    }
+
     /// Kept by value. What neither an integer of 64 bits nor a double holds is reported, never rounded.
-    fn number(&mut self, literal: &str, at: usize, pointer: &Pointer) -> Number {
+    fn number(&mut self, path: &Path<'_>) -> Number {
+        let at = self.at;
+        self.take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+        if self.at == at {
+            // Nothing that a JSON text has here: stepped over, so that whoever calls makes headway.
+            self.at += 1;
+        }
+        let literal = self.text.get(at..self.at).unwrap_or_default();
         let is_integer = !literal.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
         let read = serde_json::from_str::<Number>(literal).ok();
         match read {
             Some(number) if !is_integer || !number.is_f64() || literal == "-0" => number,
             _ => {
-                let params = json!({ "path": pointer.to_path(), "number": literal });
-                self.found.push(Found::new(Code::NumberOutOfRange, pointer, params).at(At::Byte(at)));
+                let params = json!({ "path": path.to_path(), "number": literal });
+                self.found.push(Found::new(Code::NumberOutOfRange, path, params).at(At::Byte(at)));
                 Number::from(0)
             }
         }
+    }
+
+    fn take_while(&mut self, belongs: impl Fn(u8) -> bool) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        self.at += rest.iter().position(|byte| !belongs(*byte)).unwrap_or(rest.len());
     }
 }

@@ -11,7 +11,7 @@ use crate::finding::Code;
 use crate::flow::Extensions;
 use crate::found::{At, Found};
 use crate::nearest::nearest;
-use crate::pointer::Pointer;
+use crate::pointer::Path;
 
 /// Collects what a walk finds.
 #[derive(Debug, Default)]
@@ -21,14 +21,14 @@ pub(super) struct Walk {
 
 /// The members of one closed object.
 #[derive(Debug)]
-pub(super) struct Fields<'t> {
-    pub(super) pointer: Pointer,
-    members: &'t [Member],
+pub(super) struct Fields<'t, 'p> {
+    pub(super) pointer: &'p Path<'p>,
+    members: &'t [Member<'t>],
 }
 
-impl<'t> Fields<'t> {
+impl<'t> Fields<'t, '_> {
     /// The member of this name, and where it is.
-    pub(super) fn get(&self, key: &str) -> Option<(&'t Located, Pointer)> {
+    pub(super) fn get<'f>(&'f self, key: &'f str) -> Option<(&'t Located<'t>, Path<'f>)> {
         self.members.iter().find(|member| member.key == key).map(|member| (&member.value, self.pointer.key(key)))
     }
 
@@ -36,7 +36,7 @@ impl<'t> Fields<'t> {
     pub(super) fn extensions(&self) -> Extensions {
         let mut extensions = Map::new();
         for member in self.members.iter().filter(|member| member.key.starts_with("x-")) {
-            extensions.entry(member.key.clone()).or_insert_with(|| member.value.to_value());
+            extensions.entry(member.key.as_ref()).or_insert_with(|| member.value.to_value());
         }
         extensions
     }
@@ -44,7 +44,7 @@ impl<'t> Fields<'t> {
 
 impl Walk {
     /// Reports a value of the wrong shape.
-    pub(super) fn wrong_shape(&mut self, located: &Located, pointer: &Pointer, expected: &str) {
+    pub(super) fn wrong_shape(&mut self, located: &Located, pointer: &Path<'_>, expected: &str) {
         let found = match &located.value {
             // Where one of a few words is expected, the word that stands there says more than its type.
             Tree::Text(word) if expected.starts_with('"') && word.len() <= 40 => format!("\"{word}\""),
@@ -55,21 +55,31 @@ impl Walk {
     }
 
     /// Takes an object with these known keys apart; any other key that does not begin with `x-` is reported.
-    pub(super) fn object<'t>(&mut self, located: &'t Located, pointer: &Pointer, known: &[&str]) -> Option<Fields<'t>> {
+    pub(super) fn object<'t, 'p>(
+        &mut self,
+        located: &'t Located<'t>,
+        pointer: &'p Path<'p>,
+        known: &[&str],
+    ) -> Option<Fields<'t, 'p>> {
         let Tree::Object(members) = &located.value else {
             self.wrong_shape(located, pointer, "an object");
             return None;
         };
         for member in members.iter().filter(|member| !member.key.starts_with("x-")) {
-            if !known.contains(&member.key.as_str()) {
+            if !known.contains(&member.key.as_ref()) {
                 self.unknown_key(&member.key, pointer, known);
             }
         }
-        Some(Fields { pointer: pointer.clone(), members })
+        Some(Fields { pointer, members })
     }
 
     /// The same for an object that keeps no `x-` keys: they would be dropped, so they are reported.
-    pub(super) fn closed<'t>(&mut self, located: &'t Located, pointer: &Pointer, known: &[&str]) -> Option<Fields<'t>> {
+    pub(super) fn closed<'t, 'p>(
+        &mut self,
+        located: &'t Located<'t>,
+        pointer: &'p Path<'p>,
+        known: &[&str],
+    ) -> Option<Fields<'t, 'p>> {
         let fields = self.object(located, pointer, known)?;
         for key in fields.extensions().keys() {
             self.unknown_key(key, pointer, known);
@@ -77,7 +87,7 @@ impl Walk {
         Some(fields)
     }
 
-    fn unknown_key(&mut self, key: &str, parent: &Pointer, known: &[&str]) {
+    fn unknown_key(&mut self, key: &str, parent: &Path<'_>, known: &[&str]) {
         let pointer = parent.key(key);
         let mut params = json!({ "path": pointer.to_path(), "key": key, "known": known });
         if let Some(near) = nearest(key, known.iter().copied()) {
@@ -89,24 +99,24 @@ impl Walk {
     }
 
     /// The member of this name, reported when there is none.
-    pub(super) fn required<'t>(
+    pub(super) fn required<'t, 'f>(
         &mut self,
-        fields: &Fields<'t>,
-        key: &str,
+        fields: &'f Fields<'t, '_>,
+        key: &'f str,
         expected: &str,
-    ) -> Option<(&'t Located, Pointer)> {
+    ) -> Option<(&'t Located<'t>, Path<'f>)> {
         let member = fields.get(key);
         if member.is_none() {
             let params = json!({
                 "reason": "missing_key", "path": fields.pointer.key(key).to_path(), "key": key, "expected": expected,
             });
-            self.found.push(Found::new(Code::UnreadableFile, &fields.pointer, params));
+            self.found.push(Found::new(Code::UnreadableFile, fields.pointer, params));
         }
         member
     }
 
     /// A text that must be there.
-    pub(super) fn required_text(&mut self, fields: &Fields<'_>, key: &str) -> String {
+    pub(super) fn required_text(&mut self, fields: &Fields<'_, '_>, key: &str) -> String {
         match self.required(fields, key, TEXT) {
             Some(_) => self.text(fields, key).unwrap_or_default(),
             None => String::new(),
@@ -114,15 +124,15 @@ impl Walk {
     }
 
     /// A text that may be there.
-    pub(super) fn text(&mut self, fields: &Fields<'_>, key: &str) -> Option<String> {
+    pub(super) fn text(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<String> {
         self.optional(fields, key, TEXT, |located| match &located.value {
-            Tree::Text(text) => Some(text.clone()),
+            Tree::Text(text) => Some(text.as_ref().to_owned()),
             _ => None,
         })
     }
 
     /// `true` or `false`.
-    pub(super) fn flag(&mut self, fields: &Fields<'_>, key: &str) -> Option<bool> {
+    pub(super) fn flag(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<bool> {
         self.optional(fields, key, "true or false", |located| match located.value {
             Tree::Bool(flag) => Some(flag),
             _ => None,
@@ -130,17 +140,17 @@ impl Walk {
     }
 
     /// A whole number from 0; a double without a fraction counts as one.
-    pub(super) fn count(&mut self, fields: &Fields<'_>, key: &str) -> Option<u64> {
+    pub(super) fn count(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<u64> {
         self.optional(fields, key, COUNT, as_count)
     }
 
     /// A canvas coordinate: any number, kept as the nearest integer, since the file holds integers only.
-    pub(super) fn coordinate(&mut self, fields: &Fields<'_>, key: &str) -> Option<i64> {
+    pub(super) fn coordinate(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<i64> {
         self.optional(fields, key, "a number", as_coordinate)
     }
 
     /// A canvas coordinate that must be there.
-    pub(super) fn required_coordinate(&mut self, fields: &Fields<'_>, key: &str) -> i64 {
+    pub(super) fn required_coordinate(&mut self, fields: &Fields<'_, '_>, key: &str) -> i64 {
         match self.required(fields, key, "a number") {
             Some(_) => self.coordinate(fields, key).unwrap_or_default(),
             None => 0,
@@ -148,16 +158,25 @@ impl Walk {
     }
 
     /// One of a closed set of words.
-    pub(super) fn word<T: DeserializeOwned>(&mut self, fields: &Fields<'_>, key: &str, words: &[&str]) -> Option<T> {
-        let expected = one_of(words);
-        self.optional(fields, key, &expected, |located| match &located.value {
-            Tree::Text(text) => serde_json::from_value(Value::String(text.clone())).ok(),
+    pub(super) fn word<T: DeserializeOwned>(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        key: &str,
+        words: &[&str],
+    ) -> Option<T> {
+        let (located, pointer) = fields.get(key)?;
+        let word = match &located.value {
+            Tree::Text(text) => serde_json::from_value(Value::String(text.as_ref().to_owned())).ok(),
             _ => None,
-        })
+        };
+        if word.is_none() {
+            self.wrong_shape(located, &pointer, &one_of(words));
+        }
+        word
     }
 
     /// A free object.
-    pub(super) fn map(&mut self, fields: &Fields<'_>, key: &str) -> Option<Map<String, Value>> {
+    pub(super) fn map(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<Map<String, Value>> {
         self.optional(fields, key, "an object", |located| match &located.value {
             Tree::Object(members) => Some(to_map(members)),
             _ => None,
@@ -167,8 +186,8 @@ impl Walk {
     /// A list whose elements `read` takes, one after the other.
     pub(super) fn list<'t, T>(
         &mut self,
-        member: Option<(&'t Located, Pointer)>,
-        mut read: impl FnMut(&mut Self, &'t Located, &Pointer) -> T,
+        member: Option<(&'t Located<'t>, Path<'_>)>,
+        mut read: impl FnMut(&mut Self, &'t Located<'t>, &Path<'_>) -> T,
     ) -> Option<Vec<T>> {
         let (located, pointer) = member?;
         let Tree::List(elements) = &located.value else {
@@ -181,7 +200,7 @@ impl Walk {
     /// A member that `read` takes, or reports as not what was `expected`.
     pub(super) fn optional<T>(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &Fields<'_, '_>,
         key: &str,
         expected: &str,
         read: impl FnOnce(&Located) -> Option<T>,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::types::Types;
 use super::{resolve, target_of};
-use crate::pointer::Pointer;
+use crate::pointer::{Path, Pointer};
 
 /// What is wrong with a schema, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ const UNSUPPORTED: [&str; 6] =
 /// Everything about this schema that keeps it from being used; empty when it can be.
 pub fn check_schema(schema: &Value) -> Vec<SchemaProblem> {
     let mut check = Check { root: schema, problems: Vec::new() };
-    check.schema(schema, &Pointer::root());
+    check.schema(schema, &Path::ROOT);
     check.problems
 }
 
@@ -30,11 +30,11 @@ struct Check<'s> {
 }
 
 impl Check<'_> {
-    fn problem(&mut self, pointer: &Pointer, problem: impl Into<String>) {
-        self.problems.push(SchemaProblem { pointer: pointer.clone(), problem: problem.into() });
+    fn problem(&mut self, pointer: &Path<'_>, problem: impl Into<String>) {
+        self.problems.push(SchemaProblem { pointer: pointer.into(), problem: problem.into() });
     }
 
-    fn schema(&mut self, schema: &Value, pointer: &Pointer) {
+    fn schema(&mut self, schema: &Value, pointer: &Path<'_>) {
         match schema {
             Value::Bool(_) => {}
             Value::Object(keywords) => {
@@ -47,7 +47,7 @@ impl Check<'_> {
         }
     }
 
-    fn keyword(&mut self, keyword: &str, value: &Value, at: &Pointer) {
+    fn keyword(&mut self, keyword: &str, value: &Value, at: &Path<'_>) {
         match keyword {
             "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
                 self.schemas_by_name(keyword, value, at);
@@ -76,7 +76,7 @@ impl Check<'_> {
         }
     }
 
-    fn schemas_by_name(&mut self, keyword: &str, value: &Value, at: &Pointer) {
+    fn schemas_by_name(&mut self, keyword: &str, value: &Value, at: &Path<'_>) {
         let Some(schemas) = value.as_object() else {
             self.problem(at, format!("`{keyword}` is an object of schemas"));
             return;
@@ -89,13 +89,13 @@ impl Check<'_> {
         }
     }
 
-    fn pattern(&mut self, pattern: &str, at: &Pointer) {
+    fn pattern(&mut self, pattern: &str, at: &Path<'_>) {
         if let Err(error) = regex_lite::Regex::new(pattern) {
             self.problem(at, format!("this pattern cannot be matched in linear time, or is none: {error}"));
         }
     }
 
-    fn reference(&mut self, value: &Value, at: &Pointer) {
+    fn reference(&mut self, value: &Value, at: &Path<'_>) {
         let Some(target) = value.as_str() else {
             self.problem(at, "a reference is a text");
             return;
@@ -114,7 +114,7 @@ impl Check<'_> {
     }
 
     /// Bounds that no value can meet.
-    fn bounds(&mut self, keywords: &Map<String, Value>, pointer: &Pointer) {
+    fn bounds(&mut self, keywords: &Map<String, Value>, pointer: &Path<'_>) {
         for (least, most) in [
             ("minLength", "maxLength"),
             ("minItems", "maxItems"),
@@ -136,29 +136,23 @@ fn plain_keyword_problem(keyword: &str, value: &Value) -> Option<String> {
     let (is_right, rule) = match keyword {
         "type" => (
             Types::of_keyword(value).is_some_and(|types| !types.is_none()),
-            "a type is one of null, boolean, integer, number, string, array, object, or a list of them".to_owned(),
+            "is one of null, boolean, integer, number, string, array, object, or a list of them",
         ),
-        "required" => (is_list_of_names(value), "`required` is a list of names".to_owned()),
-        "dependentRequired" => (
-            value.as_object().is_some_and(|lists| lists.values().all(is_list_of_names)),
-            "`dependentRequired` holds lists of names".to_owned(),
-        ),
-        "enum" => (
-            value.as_array().is_some_and(|options| !options.is_empty()),
-            "`enum` is a list of at least one value".to_owned(),
-        ),
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
-        | "maxContains" => (value.as_u64().is_some(), format!("`{keyword}` is a whole number from 0")),
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-            (value.is_number(), format!("`{keyword}` is a number"))
+        "required" => (is_list_of_names(value), "is a list of names"),
+        "dependentRequired" => {
+            (value.as_object().is_some_and(|lists| lists.values().all(is_list_of_names)), "holds lists of names")
         }
-        "multipleOf" => (value.as_f64().is_some_and(|step| step > 0.0), "`multipleOf` is a number above 0".to_owned()),
-        "uniqueItems" => (value.is_boolean(), "`uniqueItems` is true or false".to_owned()),
-        "format" | "title" | "description" => (value.is_string(), format!("`{keyword}` is a text")),
+        "enum" => (value.as_array().is_some_and(|options| !options.is_empty()), "is a list of at least one value"),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
+        | "maxContains" => (value.as_u64().is_some(), "is a whole number from 0"),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => (value.is_number(), "is a number"),
+        "multipleOf" => (value.as_f64().is_some_and(|step| step > 0.0), "is a number above 0"),
+        "uniqueItems" => (value.is_boolean(), "is true or false"),
+        "format" | "title" | "description" => (value.is_string(), "is a text"),
         // Anything else is an annotation, an `x-` key, or a word of the author's own, which the standard lets pass.
-        _ => (!UNSUPPORTED.contains(&keyword), format!("`{keyword}` is not supported")),
+        _ => (!UNSUPPORTED.contains(&keyword), "is not supported"),
     };
-    (!is_right).then_some(rule)
+    (!is_right).then(|| format!("`{keyword}` {rule}"))
 }
 
 fn is_list_of_names(value: &Value) -> bool {

@@ -9,12 +9,12 @@ use super::types::Types;
 use super::{format, target_of};
 use crate::finding::Fault;
 use crate::nearest::nearest;
-use crate::pointer::{Pointer, path_of};
+use crate::pointer::{Path, Pointer, path_of};
 
 /// Which strings of a value are templates.
 pub trait Templates {
     /// What the template can yield; nothing when the string at this place is only itself.
-    fn yields(&self, pointer: &Pointer, text: &str) -> Option<Types>;
+    fn yields(&self, path: &Path<'_>, text: &str) -> Option<Types>;
 }
 
 /// A value whose strings are what they say.
@@ -22,7 +22,7 @@ pub trait Templates {
 pub struct Literal;
 
 impl Templates for Literal {
-    fn yields(&self, _: &Pointer, _: &str) -> Option<Types> {
+    fn yields(&self, _: &Path<'_>, _: &str) -> Option<Types> {
         None
     }
 }
@@ -64,9 +64,12 @@ pub fn validate(schema: &Value, value: &Value, root_name: &str) -> Vec<Fault> {
 /// Every place at which a value breaks its schema.
 pub fn violations(schema: &Value, value: &Value, templates: &dyn Templates) -> Vec<Violation> {
     let mut walk = Walk { root: schema, templates, depth: 0, found: Vec::new() };
-    walk.check(schema, value, &Pointer::root());
+    walk.check(schema, value, &Path::ROOT);
     walk.found
 }
+
+/// Keywords that put schemas together.
+const COMBINATIONS: [&str; 5] = ["allOf", "anyOf", "oneOf", "not", "if"];
 
 /// Steps from schema to schema without one into the value: only a circle of references gets this far.
 const MOST_DEPTH: usize = 512;
@@ -79,9 +82,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn add(&mut self, pointer: &Pointer, keyword: &'static str, message: impl Into<String>) {
+    fn add(&mut self, pointer: &Path<'_>, keyword: &'static str, message: impl Into<String>) {
         self.found.push(Violation {
-            pointer: pointer.clone(),
+            pointer: pointer.into(),
             keyword,
             message: message.into(),
             wrong_type: None,
@@ -90,7 +93,7 @@ impl Walk<'_> {
         });
     }
 
-    fn check(&mut self, schema: &Value, value: &Value, pointer: &Pointer) {
+    fn check(&mut self, schema: &Value, value: &Value, pointer: &Path<'_>) {
         let keywords = match schema {
             Value::Bool(false) => return self.add(pointer, "false", "nothing is allowed here"),
             Value::Object(keywords) => keywords,
@@ -111,11 +114,13 @@ impl Walk<'_> {
             Some(types) => self.template(keywords, types, pointer),
             None => self.literal(keywords, value, pointer),
         }
-        self.combinations(keywords, value, pointer);
+        if COMBINATIONS.iter().any(|keyword| keywords.contains_key(*keyword)) {
+            self.combinations(keywords, value, pointer);
+        }
         self.depth -= 1;
     }
 
-    fn template(&mut self, keywords: &Map<String, Value>, types: Types, pointer: &Pointer) {
+    fn template(&mut self, keywords: &Map<String, Value>, types: Types, pointer: &Path<'_>) {
         let allowed = allowed_types(keywords);
         if !types.meets(allowed) {
             self.wrong_type(pointer, allowed, types);
@@ -125,21 +130,22 @@ impl Walk<'_> {
         }
     }
 
-    fn wrong_type(&mut self, pointer: &Pointer, allowed: Types, given: Types) {
+    fn wrong_type(&mut self, pointer: &Path<'_>, allowed: Types, given: Types) {
         self.add(pointer, "type", format!("{allowed} is expected here, not {given}"));
         if let Some(last) = self.found.last_mut() {
             last.wrong_type = Some(WrongType { allowed, given });
         }
     }
 
-    fn literal(&mut self, keywords: &Map<String, Value>, value: &Value, pointer: &Pointer) {
+    fn literal(&mut self, keywords: &Map<String, Value>, value: &Value, pointer: &Path<'_>) {
         if let Some(allowed) = keywords.get("type").and_then(Types::of_keyword)
             && !Types::of(value).meets(allowed)
         {
             self.wrong_type(pointer, allowed, Types::of(value));
             return;
         }
-        if !self.holds_template(value, pointer) {
+        let is_listed = keywords.contains_key("enum") || keywords.contains_key("const");
+        if is_listed && !self.holds_template(value, pointer) {
             if let Some(options) = keywords.get("enum").and_then(Value::as_array)
                 && !options.iter().any(|option| equal(option, value))
             {
@@ -161,7 +167,7 @@ impl Walk<'_> {
         }
     }
 
-    fn text(&mut self, keywords: &Map<String, Value>, text: &str, pointer: &Pointer) {
+    fn text(&mut self, keywords: &Map<String, Value>, text: &str, pointer: &Path<'_>) {
         let length = text.chars().count() as u64;
         if let Some(least) = bound(keywords, "minLength").filter(|least| length < *least) {
             let message = if least == 1 { "it is empty".to_owned() } else { format!("at least {least} characters") };
@@ -180,7 +186,7 @@ impl Walk<'_> {
         }
     }
 
-    fn number(&mut self, keywords: &Map<String, Value>, value: f64, pointer: &Pointer) {
+    fn number(&mut self, keywords: &Map<String, Value>, value: f64, pointer: &Path<'_>) {
         let limit = |name: &str| keywords.get(name).and_then(Value::as_f64);
         if let Some(least) = limit("minimum").filter(|least| value < *least) {
             self.add(pointer, "minimum", format!("{value} is below {least}"));
@@ -202,7 +208,7 @@ impl Walk<'_> {
         }
     }
 
-    fn list(&mut self, keywords: &Map<String, Value>, elements: &[Value], pointer: &Pointer) {
+    fn list(&mut self, keywords: &Map<String, Value>, elements: &[Value], pointer: &Path<'_>) {
         let length = elements.len() as u64;
         if let Some(least) = bound(keywords, "minItems").filter(|least| length < *least) {
             self.add(pointer, "minItems", format!("at least {least} elements, and it has {length}"));
@@ -236,7 +242,7 @@ impl Walk<'_> {
         }
     }
 
-    fn object(&mut self, keywords: &Map<String, Value>, members: &Map<String, Value>, pointer: &Pointer) {
+    fn object(&mut self, keywords: &Map<String, Value>, members: &Map<String, Value>, pointer: &Path<'_>) {
         let count = members.len() as u64;
         if let Some(least) = bound(keywords, "minProperties").filter(|least| count < *least) {
             self.add(pointer, "minProperties", format!("at least {least} keys, and it has {count}"));
@@ -264,7 +270,7 @@ impl Walk<'_> {
         }
     }
 
-    fn member(&mut self, keywords: &Map<String, Value>, name: &str, value: &Value, at: &Pointer) {
+    fn member(&mut self, keywords: &Map<String, Value>, name: &str, value: &Value, at: &Path<'_>) {
         if let Some(schema) = keywords.get("propertyNames") {
             let key = Value::String(name.to_owned());
             if !violations_of(self.root, schema, &key).is_empty() {
@@ -296,7 +302,7 @@ impl Walk<'_> {
         }
     }
 
-    fn combinations(&mut self, keywords: &Map<String, Value>, value: &Value, pointer: &Pointer) {
+    fn combinations(&mut self, keywords: &Map<String, Value>, value: &Value, pointer: &Path<'_>) {
         let schemas = |name: &str| keywords.get(name).and_then(Value::as_array);
         for schema in schemas("allOf").into_iter().flatten() {
             self.check(schema, value, pointer);
@@ -330,13 +336,13 @@ impl Walk<'_> {
     }
 
     /// Whether the value, or some value its templates yield, keeps this schema.
-    fn allows(&self, schema: &Value, value: &Value, pointer: &Pointer) -> bool {
+    fn allows(&self, schema: &Value, value: &Value, pointer: &Path<'_>) -> bool {
         let mut walk = Walk { root: self.root, templates: self.templates, depth: self.depth, found: Vec::new() };
         walk.check(schema, value, pointer);
         walk.found.is_empty()
     }
 
-    fn holds_template(&self, value: &Value, pointer: &Pointer) -> bool {
+    fn holds_template(&self, value: &Value, pointer: &Path<'_>) -> bool {
         match value {
             Value::String(text) => self.templates.yields(pointer, text).is_some(),
             Value::Array(elements) => {
@@ -352,7 +358,7 @@ impl Walk<'_> {
 
 fn violations_of(root: &Value, schema: &Value, value: &Value) -> Vec<Violation> {
     let mut walk = Walk { root, templates: &Literal, depth: 0, found: Vec::new() };
-    walk.check(schema, value, &Pointer::root());
+    walk.check(schema, value, &Path::ROOT);
     walk.found
 }
 
