@@ -26,11 +26,10 @@ pub fn compile(flow: &Flow, catalog: &Catalog) -> Result<Plan, BadId> {
     let order = Graph::of(flow, catalog).order(rank);
     let indices: HashMap<&str, StepIndex> =
         order.iter().enumerate().map(|(position, at)| (flow.nodes[*at].id.as_str(), StepIndex::of(position))).collect();
-    let steps = order
-        .iter()
-        .enumerate()
-        .map(|(position, at)| step(flow, &flow.nodes[*at], StepIndex::of(position), catalog, &indices))
-        .collect::<Result<Vec<Step>, BadId>>()?;
+    let mut steps = Vec::with_capacity(order.len());
+    for (position, at) in order.iter().enumerate() {
+        steps.push(step(flow, &flow.nodes[*at], StepIndex::of(position), catalog, &indices)?);
+    }
     Ok(Plan { goal: goal(flow), reasoning: String::new(), on_failure: flow.on_failure.unwrap_or_default(), steps })
 }
 

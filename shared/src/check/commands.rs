@@ -10,7 +10,7 @@ use crate::shell::places;
 
 pub(super) fn commands(ground: &Ground<'_>) -> Vec<Found> {
     let mut found = Vec::new();
-    for text in ground.texts.iter().filter(|text| text.syntax == Syntax::Shell) {
+    for text in ground.texts.iter().filter(|text| text.syntax == Syntax::Shell && !text.template.is_literal()) {
         for refusal in places(&text.template).err().into_iter().flatten() {
             let params = json!({
                 "reference": &text.template.text[refusal.range.clone()], "place": refusal.range.start,

@@ -1,6 +1,6 @@
 //! Bytes to a tree of JSON values that know where they stand.
 //!
-//! Guarantees: `serde_json` accepts the same bytes; nesting is bounded before anything recurses; a key twice in one
+//! Guarantees: `serde_json` accepts the same bytes; nesting that is read by recursion is bounded; a key twice in one
 //! object and a number that cannot be kept are reported wherever they stand; every value has a position.
 //!
 //! `serde_json` judges the grammar of the whole text first and decodes strings and numbers; what is done here is to
@@ -88,7 +88,7 @@ pub(super) fn parse(bytes: &[u8]) -> (Option<Located<'_>>, Vec<Found>, Spans) {
     if let Err(found) = check_syntax(text, &spans) {
         return (None, vec![found], spans);
     }
-    let mut reader = Reader { text, at: 0, found: Vec::new(), refused: None, spans };
+    let mut reader = Reader { text, at: 0, found: Vec::new(), depth: 0, refused: None, spans };
     let tree = reader.value(&Path::ROOT);
     match reader.refused {
         None => (Some(tree), reader.found, reader.spans),
@@ -120,20 +120,24 @@ fn readable_start(bytes: &[u8]) -> &str {
     }
 }
 
-/// Depth first, since it protects what comes after it; then the judgement of `serde_json` on the grammar. Numbers are
-/// left to this reader, which names each that cannot be kept with its path.
+/// The judgement of `serde_json` on the grammar, for which no nesting is too deep; of a text that is no JSON and too
+/// deep, depth is told. Numbers are left to this reader, which names each that cannot be kept with its path.
 fn check_syntax(text: &str, spans: &Spans) -> Result<(), Found> {
-    if let Some(at) = too_deep(text) {
-        let detail = format!("lists and objects stand in one another more than {JSON_DEPTH} deep");
-        return Err(unreadable("too_deep", &detail, at));
-    }
     match serde_json::from_str::<serde::de::IgnoredAny>(text) {
         Ok(_) => Ok(()),
-        Err(error) => {
-            let line_start = spans.line_start(error.line());
-            Err(refusal(&error, (line_start + error.column().saturating_sub(1)).min(text.len())))
-        }
+        Err(error) => Err(too_deep(text).map_or_else(
+            || {
+                let line_start = spans.line_start(error.line());
+                refusal(&error, (line_start + error.column().saturating_sub(1)).min(text.len()))
+            },
+            too_deep_at,
+        )),
     }
+}
+
+fn too_deep_at(at: usize) -> Found {
+    let detail = format!("lists and objects stand in one another more than {JSON_DEPTH} deep");
+    unreadable("too_deep", &detail, at)
 }
 
 /// What `serde_json` has against the text at this byte.
@@ -174,7 +178,9 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     found: Vec<Found>,
-    /// The first string that is none: an escape that names no character.
+    /// Lists and objects that are open.
+    depth: usize,
+    /// What makes the text no JSON after all: an escape that names no character, or too much depth.
     refused: Option<Found>,
     spans: Spans,
 }
@@ -194,6 +200,7 @@ impl<'t> Reader<'t> {
         let at = self.at;
         let entry = self.spans.enter(at);
         let value = match opening {
+            b'{' | b'[' if self.depth == JSON_DEPTH => self.give_up(at),
             b'{' => Tree::Object(self.members(path)),
             b'[' => Tree::List(self.elements(path)),
             b'"' => Tree::Text(self.string()),
@@ -206,6 +213,13 @@ impl<'t> Reader<'t> {
         Located { at, value }
     }
 
+    /// Ends the walk at nesting that is too deep.
+    fn give_up(&mut self, at: usize) -> Tree<'t> {
+        self.refused.get_or_insert_with(|| too_deep_at(at));
+        self.at = self.text.len();
+        Tree::Null
+    }
+
     fn word(&mut self, value: Tree<'t>) -> Tree<'t> {
         self.take_while(|byte| byte.is_ascii_lowercase());
         value
@@ -213,6 +227,7 @@ impl<'t> Reader<'t> {
 
     fn elements(&mut self, path: &Path<'_>) -> Vec<Located<'t>> {
         let mut elements = Vec::new();
+        self.depth += 1;
         self.at += 1;
         loop {
             match self.peek() {
@@ -225,12 +240,14 @@ impl<'t> Reader<'t> {
             }
         }
         self.at += 1;
+        self.depth -= 1;
         elements
     }
 
     fn members(&mut self, path: &Path<'_>) -> Vec<Member<'t>> {
         let mut members: Vec<Member<'t>> = Vec::new();
         let mut many: HashSet<Cow<'t, str>> = HashSet::new();
+        self.depth += 1;
         self.at += 1;
         loop {
             match self.peek() {
@@ -251,6 +268,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.at += 1;
+        self.depth -= 1;
         members
     }
 
