@@ -1,8 +1,9 @@
 //! (run, seq) → event. Sequence numbers of a run go from 1 without gaps; an event is never changed.
 
 use redb::{ReadTransaction, ReadableTable};
-use weir_shared::ids::{RunId, Seq};
-use weir_shared::run::event::Recorded;
+use serde::Deserialize;
+use weir_shared::ids::{RunId, Seq, Timestamp};
+use weir_shared::run::event::{Event, Recorded};
 
 use super::error::StoreError;
 use super::keys::{self, RunKey};
@@ -68,12 +69,40 @@ pub(super) fn events(
     let mut events = Vec::new();
     for entry in journal.range::<&[u8; 24]>(range.start()..=range.end())?.take(limit) {
         let (key, json) = entry?;
-        let event = serde_json::from_slice(json.value()).map_err(|error| StoreError::Damaged {
-            reason: format!("event {} of run {run} cannot be read: {error}", seq_of(key.value())),
+        let seq = seq_of(key.value());
+        let event = decode(seq, json.value()).map_err(|error| StoreError::Damaged {
+            reason: format!("event {seq} of run {run} cannot be read: {error}"),
         })?;
         events.push(event);
     }
     Ok(events)
+}
+
+/// Reads a stored event, whose place its key tells. The time is read apart from the event: read as one, `flatten` has
+/// serde copy everything into values of its own first, which for a long journal is most of the work.
+fn decode(seq: Seq, json: &[u8]) -> serde_json::Result<Recorded> {
+    #[derive(Deserialize)]
+    struct Moment {
+        ts: Timestamp,
+    }
+    let Moment { ts } = serde_json::from_slice(json)?;
+    let event: Event = serde_json::from_slice(json)?;
+    Ok(Recorded { seq, ts, event })
+}
+
+/// The runs that have a journal, oldest first. It costs one seek a run.
+pub(super) fn runs(transaction: &ReadTransaction) -> Result<Vec<RunKey>, StoreError> {
+    let mut runs = Vec::new();
+    let Some(journal) = tables::readable(transaction, JOURNAL)? else { return Ok(runs) };
+    let mut from = [0; 24];
+    while let Some(entry) = journal.range::<&[u8; 24]>(&from..)?.next() {
+        let (key, _) = entry?;
+        let mut run = [0; 16];
+        run.copy_from_slice(&key.value()[..16]);
+        runs.push(run);
+        from = keys::event_key(&run, Seq(u64::MAX));
+    }
+    Ok(runs)
 }
 
 /// The place of a run's last event, read without the events; 0 for an unknown run.

@@ -105,6 +105,6 @@ fn wanted(query: &RunQuery) -> Wanted {
         cause: query.cause.map(run_text::cause_code),
         owner: query.owner.as_ref().map(|owner| Wanted::owner_bytes(&owner.0)),
         flow: query.flow.as_ref().map(|flow| flow.as_str().as_bytes().to_vec()),
-        text: query.q.as_ref().map(|text| text.to_lowercase()).filter(|text| !text.is_empty()),
+        text: query.q.as_deref().and_then(Wanted::text_in_any_case),
     }
 }

@@ -3,6 +3,7 @@
 //! Layout: status, cause, length of the owner, length of the flow id (one byte each), owner, flow id, then goal,
 //! summary and error in lower case with a zero byte between. It is made from the row whenever the row changes.
 
+use memchr::memmem::Finder;
 use weir_shared::run::event::Cause;
 use weir_shared::run::state::RunStatus;
 use weir_shared::wire::RunRow;
@@ -76,8 +77,8 @@ pub(super) struct Wanted {
     pub(super) cause: Option<u8>,
     pub(super) owner: Option<Vec<u8>>,
     pub(super) flow: Option<Vec<u8>>,
-    /// In lower case.
-    pub(super) text: Option<String>,
+    /// Made ready once for all runs; see [`Wanted::text_in_any_case`].
+    pub(super) text: Option<Finder<'static>>,
 }
 
 impl Wanted {
@@ -95,8 +96,14 @@ impl Wanted {
         }
         match &self.text {
             None => Some(true),
-            Some(wanted) => Some(std::str::from_utf8(text).ok()?.contains(wanted.as_str())),
+            // Both sides are UTF-8, so their bytes match where their characters do.
+            Some(wanted) => Some(wanted.find(text).is_some()),
         }
+    }
+
+    /// A text to search for; nothing when it is empty.
+    pub(super) fn text_in_any_case(text: &str) -> Option<Finder<'static>> {
+        (!text.is_empty()).then(|| Finder::new(text.to_lowercase().as_bytes()).into_owned())
     }
 
     /// The owner as the table holds it.
