@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use weir_shared::limits::Limits;
 
+use crate::retention;
 use crate::secret::SecretSources;
 
 /// What the worker and the commands go by.
@@ -33,6 +34,8 @@ pub(crate) struct Config {
     pub(crate) gate_expires_days: u32,
     /// How long running steps may go on after SIGTERM.
     pub(crate) shutdown_grace: Duration,
+    /// How much of ended runs is kept.
+    pub(crate) retention: retention::Limits,
     pub(crate) limits: Limits,
     /// Bytes of one stream of one attempt that a run's directory keeps.
     pub(crate) output_max_bytes: u64,
@@ -73,6 +76,9 @@ pub(crate) enum Key {
     RunParallel,
     GateExpiresDays,
     ShutdownGraceSeconds,
+    RetentionRuns,
+    RetentionDays,
+    RetentionOutputBytes,
     LimitsFlowSteps,
     OutputMaxBytes,
     FilesRoots,
@@ -80,7 +86,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    const ALL: [Key; 13] = [
+    const ALL: [Key; 16] = [
         Key::Flows,
         Key::State,
         Key::Listen,
@@ -90,6 +96,9 @@ impl Key {
         Key::RunParallel,
         Key::GateExpiresDays,
         Key::ShutdownGraceSeconds,
+        Key::RetentionRuns,
+        Key::RetentionDays,
+        Key::RetentionOutputBytes,
         Key::LimitsFlowSteps,
         Key::OutputMaxBytes,
         Key::FilesRoots,
@@ -108,6 +117,9 @@ impl Key {
             Key::RunParallel => "run.parallel",
             Key::GateExpiresDays => "gate.expiresDays",
             Key::ShutdownGraceSeconds => "shutdown.graceSeconds",
+            Key::RetentionRuns => "retention.runs",
+            Key::RetentionDays => "retention.days",
+            Key::RetentionOutputBytes => "retention.outputBytes",
             Key::LimitsFlowSteps => "limits.flowSteps",
             Key::OutputMaxBytes => "output.maxBytes",
             Key::FilesRoots => "files.roots",
@@ -201,6 +213,7 @@ impl Config {
             run_parallel: 16,
             gate_expires_days: 7,
             shutdown_grace: Duration::from_secs(20),
+            retention: retention::Limits::default(),
             limits: Limits::default(),
             output_max_bytes: 64 * 1024 * 1024,
             file_roots: Vec::new(),
@@ -271,6 +284,17 @@ impl Config {
             Key::ShutdownGraceSeconds => {
                 let seconds = given.whole(0, 3600).ok_or_else(|| bad("a number of seconds from 0 to 3600"))?;
                 self.shutdown_grace = Duration::from_secs(seconds);
+            }
+            Key::RetentionRuns => {
+                self.retention.runs =
+                    given.whole(1, 10_000_000).ok_or_else(|| bad("a number of runs from 1 to 10000000"))?;
+            }
+            Key::RetentionDays => {
+                let days: u64 = given.whole(1, 36_500).ok_or_else(|| bad("a number of days from 1 to 36500"))?;
+                self.retention.age = Duration::from_secs(days * 86_400);
+            }
+            Key::RetentionOutputBytes => {
+                self.retention.bytes = given.whole(0, i64::MAX).ok_or_else(|| bad("a number of bytes from 0"))?;
             }
             Key::LimitsFlowSteps => {
                 self.limits.flow_steps = given.whole(1, 10_000).ok_or_else(|| bad("a number from 1 to 10000"))?;

@@ -1,9 +1,9 @@
 //! The composition root: what the worker is made of, in the order it starts and ends.
 //!
-//! Start: secrets, state lock, token, store, library, listener, recovery, announcement, door. End, on SIGTERM, SIGINT or a
-//! vital task's death: stop admitting, let runs finish for the grace, stop them, close the door, close the store. A
-//! second signal skips what is left of the grace. Every other module gets what it needs from here and starts nothing
-//! by itself.
+//! Start: secrets, state lock, token, store, library, listener, recovery, announcement, door, retention. End, on
+//! SIGTERM, SIGINT or a vital task's death: stop admitting, let runs finish for the grace, stop them, close the door,
+//! close the store. A second signal skips what is left of the grace. Every other module gets what it needs from here
+//! and starts nothing by itself.
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::engine::{ReadError, Runs, Settings};
 use crate::library::Library;
 use crate::process::{Supervisor, confine_worker, end_leftovers};
+use crate::retention::Retention;
 use crate::secret::{SecretError, hide_in_log};
 use crate::shutdown::{Shutdown, Stage};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
@@ -149,10 +150,12 @@ async fn work(config: Config) -> Result<Ended, StartError> {
         limits: config.limits,
         secrets,
         state: config.state.clone(),
-        shutdown: watch,
+        shutdown: watch.clone(),
     };
     let door = Door::new(access, warp::service(routes(&api)));
     let (close_door, door_closes) = oneshot::channel::<()>();
+    let retention = Retention::new(store.clone(), config.state.clone(), clock, config.retention);
+    let retaining = spawn_vital("retention", alarm.clone(), retention.work(watch));
     let serving = spawn_vital(
         "serve",
         alarm,
@@ -169,6 +172,7 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     drain(&runs, &shutdown, config.shutdown_grace, &mut signals).await;
     drop(close_door);
     serving.ended().await;
+    retaining.ended().await;
     store.close().await;
     Ok(ended)
 }

@@ -14,6 +14,7 @@ mod guard;
 mod library;
 mod process;
 mod queue;
+mod retention;
 mod run_dir;
 mod run_request;
 mod secret;

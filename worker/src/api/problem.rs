@@ -259,11 +259,8 @@ fn priority_word(priority: Priority) -> &'static str {
 fn of_store(error: &StoreError) -> (StatusCode, Problem) {
     match error {
         StoreError::Full => (StatusCode::INSUFFICIENT_STORAGE, plain("storage_full", error.to_string())),
-        StoreError::Io { .. }
-        | StoreError::Damaged { .. }
-        | StoreError::OutOfOrder { .. }
-        | StoreError::NotEnded { .. }
-        | StoreError::Closed => internal(&error.to_string()),
+        StoreError::NotEnded { .. } => (StatusCode::CONFLICT, plain("not_ended", error.to_string())),
+        StoreError::Io { .. } | StoreError::Damaged { .. } | StoreError::OutOfOrder { .. } | StoreError::Closed => internal(&error.to_string()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `GET /api/agent/runs` and `…/runs/{id}`: what has run, and one run whole.
+//! `GET /api/agent/runs` and `…/runs/{id}`: what has run, and one run whole; `DELETE …/runs/{id}`: one run gone.
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -9,18 +9,19 @@ use weir_shared::run::event::Cause;
 use weir_shared::run::state::RunStatus;
 
 use super::Api;
-use super::answer::{Answer, json, settle};
+use super::answer::{Answer, empty, json, settle};
 use super::ask::{caller, query, require, visible_run, with};
 use super::problem::ApiError;
 use super::query::Query;
 use crate::access::scope::{Caller, Scope};
+use crate::retention;
 use crate::store::RunQuery;
 
 /// Events of one page of a run's detail, when the caller does not say and at most.
 const EVENTS: usize = 500;
 const MOST_EVENTS: usize = 5_000;
 
-/// Both routes.
+/// The routes.
 pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
     let list = warp::path!("api" / "agent" / "runs")
         .and(warp::get())
@@ -34,7 +35,12 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         .and(caller())
         .and(query())
         .map(|run: String, api: Api, caller: Caller, query| settle(show(&api, &caller, &run, query)));
-    list.or(show).unify().boxed()
+    let forget = warp::path!("api" / "agent" / "runs" / String)
+        .and(warp::delete())
+        .and(with(api))
+        .and(caller())
+        .then(|run: String, api: Api, caller: Caller| async move { settle(forget(&api, &caller, &run).await) });
+    list.or(show).unify().or(forget).unify().boxed()
 }
 
 fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
@@ -69,4 +75,12 @@ fn show(api: &Api, caller: &Caller, run: &str, query: Vec<(String, String)>) -> 
     let after = query.value("after", "the number of an event")?.map_or(Seq(0), Seq);
     let limit = query.value("eventLimit", "a number")?.unwrap_or(EVENTS).min(MOST_EVENTS);
     json(StatusCode::OK, &api.runs.detail(&run, after, limit)?)
+}
+
+/// Removes an ended run and its output.
+async fn forget(api: &Api, caller: &Caller, run: &str) -> Answer {
+    let run = visible_run(api, caller, run)?;
+    require(caller, Scope::Admin)?;
+    retention::forget(&api.store, &api.state, run).await?;
+    Ok(empty(StatusCode::NO_CONTENT))
 }

@@ -20,6 +20,7 @@ mod run;
 mod run_inputs;
 mod runs;
 mod serve;
+mod store;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ enum Command {
     Runs(runs::Runs),
     Cancel(cancel::Cancel),
     Approve(approve::Approve),
+    Store(store::Store),
 }
 
 /// Where a command finds the worker.
@@ -82,6 +84,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Runs(runs) => runs.execute(),
         Command::Cancel(cancel) => cancel.execute(),
         Command::Approve(approve) => approve.execute(),
+        Command::Store(store) => store.execute(),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -137,6 +137,15 @@ impl From<redb::Error> for StoreError {
     }
 }
 
+impl From<redb::CompactionError> for StoreError {
+    fn from(error: redb::CompactionError) -> Self {
+        match error {
+            redb::CompactionError::Storage(error) => error.into(),
+            other => StoreError::Io { reason: other.to_string() },
+        }
+    }
+}
+
 macro_rules! from_redb {
     ($($error:ident),*) => {
         $(impl From<redb::$error> for StoreError {

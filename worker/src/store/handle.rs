@@ -13,7 +13,7 @@ use super::error::{OpenError, ShelfError, StoreError};
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
 use super::query::{self, RunQuery};
-use super::retention::Retention;
+use super::retention::Kept;
 use super::sessions::{self, SessionDigest, SessionRecord};
 use super::shelf::{OpenDisk, Shelf};
 use super::worker_id::WorkerId;
@@ -98,7 +98,7 @@ impl Store {
 
     /// Removes ended runs past what is kept and tells which, oldest first. Done in small transactions, so that runs
     /// going on are not held up; an error part way leaves those already removed removed.
-    pub(crate) async fn prune(&self, keep: Retention) -> Result<Vec<RunId>, StoreError> {
+    pub(crate) async fn prune(&self, keep: Kept) -> Result<Vec<RunId>, StoreError> {
         let mut gone = Vec::new();
         loop {
             match self.change(Change::Prune { keep }).await? {

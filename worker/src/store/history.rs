@@ -9,7 +9,7 @@ use weir_shared::wire::{LastRun, RunRow};
 use super::error::StoreError;
 use super::keys::{self, RunKey};
 use super::run_text;
-use super::tables::{self, FLOW_RUNS, OpenTables, ROWS, UNFINISHED};
+use super::tables::{self, FLOW_RUNS, OpenTables, ROWS, RUN_TEXT, UNFINISHED};
 
 /// A row in the forms it is stored in.
 #[derive(Debug)]
@@ -71,6 +71,44 @@ pub(super) fn decode(run: &RunKey, json: &[u8]) -> Result<RunRow, StoreError> {
     serde_json::from_slice(json).map_err(|error| StoreError::Damaged {
         reason: format!("the row of run {} cannot be read: {error}", uuid::Uuid::from_bytes(*run)),
     })
+}
+
+/// What is wrong with what is kept of a run beside its journal, given the row that its journal adds up to.
+pub(super) fn fault(transaction: &ReadTransaction, run: &RunKey, row: &RunRow) -> Result<Option<String>, StoreError> {
+    let right = StoredRow::of(row)?;
+    let Some(rows) = tables::readable(transaction, ROWS)? else { return Ok(Some("it has no row".to_owned())) };
+    let Some(json) = rows.get(run)? else { return Ok(Some("it has no row".to_owned())) };
+    // Read before it is compared: a row of an earlier version may lack a key that is written now.
+    if decode(run, json.value()).ok().and_then(|row| StoredRow::of(&row).ok()).is_none_or(|it| it.json != right.json) {
+        return Ok(Some("its row differs from its journal".to_owned()));
+    }
+    let texts = tables::readable(transaction, RUN_TEXT)?;
+    let text = texts.map(|texts| texts.get(run)).transpose()?.flatten();
+    if text.is_none_or(|text| text.value() != right.text) {
+        return Ok(Some("its search text differs from its row".to_owned()));
+    }
+    let unfinished = tables::readable(transaction, UNFINISHED)?;
+    let is_unfinished = unfinished.map(|all| all.get(run)).transpose()?.flatten().is_some();
+    if is_unfinished == right.ended {
+        return Ok(Some("the list of unfinished runs is wrong about it".to_owned()));
+    }
+    let Some(flow) = &row.flow_id else { return Ok(None) };
+    let by_flow = tables::readable(transaction, FLOW_RUNS)?;
+    let key = keys::flow_run_key(flow, run);
+    let is_listed = by_flow.map(|all| all.get(key.as_slice())).transpose()?.flatten().is_some();
+    Ok((!is_listed).then(|| "the list of its flow's runs lacks it".to_owned()))
+}
+
+/// Writes what is kept of a run beside its journal as if there were nothing.
+pub(super) fn rewrite(tables: &mut OpenTables<'_>, run: &RunKey, row: &StoredRow) -> Result<(), StoreError> {
+    tables.rows.remove(run)?;
+    put(tables, run, row)
+}
+
+/// The runs that have a row, oldest first.
+pub(super) fn runs(transaction: &ReadTransaction) -> Result<Vec<RunKey>, StoreError> {
+    let Some(rows) = tables::readable(transaction, ROWS)? else { return Ok(Vec::new()) };
+    rows.iter()?.map(|entry| Ok(*entry?.0.value())).collect()
 }
 
 /// The row of a run.

@@ -14,10 +14,12 @@
 //! - `journal`: (run, seq) → event
 //! - `history`: one row a run, a cache of its journal; `run_text`: its searchable form; `query`: lists of runs
 //! - `retention`: removing ended runs
+//! - `care`: checking, repairing, compacting and exporting a store that no worker has open
 //! - `sessions`: browser sessions by digest
 //! - `worker_id`: the name of this store's worker
 //! - `error`: why something was not stored or not opened
 
+mod care;
 mod create;
 mod error;
 mod handle;
@@ -36,10 +38,11 @@ mod worker_id;
 mod writer;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub(crate) use care::{CareError, Checked, check, compact, export, rebuild, set_aside};
 pub(crate) use error::{OpenError, StoreError};
 pub(crate) use handle::Store;
 pub(crate) use query::RunQuery;
-pub(crate) use retention::Retention;
+pub(crate) use retention::Kept;
 pub(crate) use sessions::SessionRecord;

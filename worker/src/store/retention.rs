@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 
 /// Which ended runs are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Retention {
+pub(crate) struct Kept {
     /// The newest so many, those that have not ended counted.
     pub(crate) newest: u64,
     /// Only those created at or after this moment.
@@ -38,7 +38,7 @@ pub(super) fn remove(tables: &mut OpenTables<'_>, run: &RunId) -> Result<bool, S
 
 /// Removes the oldest ended runs past what is kept, at most one batch of them, and tells which. An empty answer
 /// means that nothing is past it any more.
-pub(super) fn prune(tables: &mut OpenTables<'_>, keep: Retention) -> Result<Vec<RunId>, StoreError> {
+pub(super) fn prune(tables: &mut OpenTables<'_>, keep: Kept) -> Result<Vec<RunId>, StoreError> {
     let mut surplus = tables.rows.len()?.saturating_sub(keep.newest);
     let mut chosen: Vec<RunKey> = Vec::new();
     for entry in tables.rows.iter()? {

@@ -33,9 +33,9 @@ pub(super) struct Shelf {
     worker: WorkerId,
 }
 
-struct Opened {
-    database: Database,
-    hold: Hold,
+pub(super) struct Opened {
+    pub(super) database: Database,
+    pub(super) hold: Hold,
 }
 
 impl Shelf {
@@ -142,7 +142,7 @@ impl Shelf {
 }
 
 impl Opened {
-    fn close(self) {
+    pub(super) fn close(self) {
         // What a clean end writes saves a repair at the next start, no more: an error here loses nothing.
         let closed = panic::catch_unwind(AssertUnwindSafe(|| {
             let released = self.hold.release().map_err(StoreError::from);
@@ -157,7 +157,7 @@ impl Opened {
 }
 
 /// Opens and admits the database; nothing is written to its file.
-fn open(open_disk: &OpenDisk) -> Result<(Opened, WorkerId), ShelfError> {
+pub(super) fn open(open_disk: &OpenDisk) -> Result<(Opened, WorkerId), ShelfError> {
     let hold = Hold::new(open_disk().map_err(StoreError::from)?).map_err(StoreError::from)?;
     let attempt = AssertUnwindSafe(|| {
         if hold.len().map_err(StoreError::from)? == 0 {

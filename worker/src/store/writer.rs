@@ -14,7 +14,7 @@ use super::error::StoreError;
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
 use super::keys;
-use super::retention::{self, Retention};
+use super::retention::{self, Kept};
 use super::sessions::{self, SessionDigest, SessionRecord};
 use super::shelf::Shelf;
 use super::tables::OpenTables;
@@ -31,7 +31,7 @@ pub(super) enum Change {
     PutSession { digest: SessionDigest, session: SessionRecord, now: Timestamp },
     DropSession { digest: SessionDigest },
     RemoveRun { run: RunId },
-    Prune { keep: Retention },
+    Prune { keep: Kept },
 }
 
 /// What came of a change.

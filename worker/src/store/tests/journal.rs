@@ -4,7 +4,7 @@ use weir_shared::ids::Seq;
 use weir_shared::run::state::RunStatus;
 
 use super::*;
-use crate::store::{Retention, StoreError};
+use crate::store::{Kept, StoreError};
 
 #[tokio::test]
 async fn events_come_back_as_they_went_in_and_after_a_restart() {
@@ -102,13 +102,13 @@ async fn pruning_keeps_the_newest_the_young_and_those_that_have_not_ended() {
     for stored in futures_util::future::join_all(appends).await {
         stored.unwrap();
     }
-    let gone = store.prune(Retention { newest: 50, since: Timestamp(0) }).await.unwrap();
+    let gone = store.prune(Kept { newest: 50, since: Timestamp(0) }).await.unwrap();
     assert_eq!(gone, (1..=150).filter(|n| *n != 5).map(run).collect::<Vec<_>>());
     assert!(store.run(&run(5)).unwrap().is_some());
     assert_eq!(store.events(&run(150), Seq(0), 1).unwrap(), vec![]);
     assert_eq!(store.events(&run(151), Seq(0), 1).unwrap(), vec![created(151)]);
 
-    let gone = store.prune(Retention { newest: 1_000, since: Timestamp(199_000) }).await.unwrap();
+    let gone = store.prune(Kept { newest: 1_000, since: Timestamp(199_000) }).await.unwrap();
     assert_eq!(gone, (151..=198).map(run).collect::<Vec<_>>());
 }
 
@@ -130,7 +130,7 @@ async fn space_of_pruned_runs_is_used_again() {
         for stored in futures_util::future::join_all(appends).await {
             stored.unwrap();
         }
-        store.prune(Retention { newest: 10, since: Timestamp(0) }).await.unwrap();
+        store.prune(Kept { newest: 10, since: Timestamp(0) }).await.unwrap();
         sizes.push(std::fs::metadata(home.path()).unwrap().len());
     }
     assert!(sizes[5] <= sizes[1], "the file grows though as much is removed as comes in: {sizes:?}");

@@ -1,5 +1,6 @@
 //! Stories through the store's own door: what is acknowledged stays, what is refused changes nothing.
 
+mod care;
 mod faults;
 mod faulty_disk;
 mod history;
@@ -37,11 +38,11 @@ impl Home {
 }
 
 /// The `n`th run: ids sort by `n`.
-fn run(n: u32) -> RunId {
+pub(crate) fn run(n: u32) -> RunId {
     format!("01890a5d-ac96-774b-bcce-0000{n:08x}").parse().unwrap()
 }
 
-fn row(n: u32) -> RunRow {
+pub(crate) fn row(n: u32) -> RunRow {
     let id = run(n);
     RunRow {
         task_id: id.as_str().parse::<TaskId>().unwrap(),
@@ -61,7 +62,7 @@ fn row(n: u32) -> RunRow {
     }
 }
 
-fn created(n: u32) -> Recorded {
+pub(crate) fn created(n: u32) -> Recorded {
     let row = row(n);
     let event = Event::RunCreated(Box::new(RunCreated {
         run_id: row.run_id.clone(),
