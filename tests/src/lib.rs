@@ -11,6 +11,7 @@ pub mod command_line;
 pub mod flows;
 pub mod processes;
 pub mod program;
+pub mod small_disk;
 pub mod stream;
 pub mod wait;
 pub mod worker;

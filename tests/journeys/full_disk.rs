@@ -1,0 +1,154 @@
+//! What a worker does on a full disk: it stays up, says so, and loses nothing that it had acknowledged.
+//!
+//! Among them the kind of C096: a disk that filled during a write, after which the database could not be opened.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use weir_shared::ids::RunId;
+use weir_shared::run::state::RunStatus;
+use weir_shared::wire::RunAccepted;
+use weir_tests::client::{Client, full_access};
+use weir_tests::flows::one_command;
+use weir_tests::small_disk::SmallDisk;
+use weir_tests::wait::{PATIENCE, until};
+use weir_tests::worker::{Worker, World};
+
+/// The size of the disk, in MiB.
+const SIZE: u32 = 16;
+/// Prints more than the disk holds.
+const LOUD: &str = "head -c 33554432 /dev/zero | tr '\\0' x";
+/// Runs that are offered until the store takes no more.
+const MOST_OFFERED: usize = 400;
+
+/// A worker whose state is on a small disk. The fields go in this order: the worker first.
+struct Crowded {
+    worker: Worker,
+    disk: SmallDisk,
+}
+
+impl Crowded {
+    /// None, and a word about it, where no disk can be mounted.
+    fn new() -> Result<Option<Self>> {
+        let world = World::new()?;
+        let Some(disk) = SmallDisk::in_place_of(&world.path("state"), SIZE)? else {
+            skipped();
+            return Ok(None);
+        };
+        Ok(Some(Self { worker: Worker::start_in(world)?, disk }))
+    }
+
+    /// Fills the disk by the output of a run, and tells which run.
+    fn fill(&self, client: &Client) -> Result<RunId> {
+        let loud = client.run_plan(&one_command(LOUD))?;
+        until("the disk to be full", PATIENCE, || (self.disk.free().ok()? == 0).then_some(()))?;
+        Ok(loud)
+    }
+
+    /// Offers runs until the worker refuses one for want of space; tells those that it took.
+    fn offer_until_refused(client: &Client) -> Result<Vec<RunId>> {
+        let mut taken = Vec::new();
+        for _ in 0..MOST_OFFERED {
+            let plan = one_command("head -c 60000 /dev/zero | tr '\\0' y");
+            let body = json!({ "goal": "g".repeat(4_000), "workflow": plan, "config": full_access() });
+            let answer = client.post("/api/agent/run", &body)?;
+            match answer.status {
+                202 => taken.push(answer.having::<RunAccepted>(202)?.run_id),
+                507 => {
+                    assert_eq!(answer.problem(507)?.code, "storage_full");
+                    return Ok(taken);
+                }
+                // The queue is bounded, too: what runs has to end first.
+                429 => until("room in the queue", PATIENCE, || {
+                    let page = client.runs("status=queued&limit=500").ok()?;
+                    (page.runs.len() < 8).then_some(())
+                })?,
+                other => anyhow::bail!("{other}: {}", answer.text()),
+            }
+        }
+        anyhow::bail!("{} runs were taken on a full disk", taken.len())
+    }
+
+    /// Gives the space of a run's output back.
+    fn free(&self, run: &RunId) -> Result<()> {
+        let output = self.worker.world().state().join("runs").join(run.as_str()).join("output");
+        std::fs::remove_dir_all(&output).with_context(|| format!("cannot remove {}", output.display()))
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test that did not test must not look as if it had")]
+fn skipped() {
+    eprintln!("skipped: mounting a small file system takes root");
+}
+
+/// The runs' last status, once all of them have ended.
+fn ends(client: &Client, runs: &[RunId]) -> Result<Vec<(RunStatus, Option<String>)>> {
+    runs.iter()
+        .map(|run| {
+            until("the end of a run", PATIENCE, || {
+                let row = client.run(run).ok()?.row;
+                row.status.is_terminal().then_some((row.status, row.error))
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn on_a_full_disk_the_worker_stays_up_and_says_so_and_then_has_everything() -> Result<()> {
+    let Some(crowded) = Crowded::new()? else { return Ok(()) };
+    let client = crowded.worker.client()?;
+    let early: Vec<RunId> =
+        (0..3).map(|n| client.run_plan(&one_command(&format!("echo early {n}")))).collect::<Result<_>>()?;
+    ends(&client, &early)?;
+
+    let loud = crowded.fill(&client)?;
+    let taken = Crowded::offer_until_refused(&client)?;
+    assert_eq!(client.get("/api/health")?.status, 200);
+    for (n, run) in early.iter().enumerate() {
+        let detail = client.run(run)?;
+        assert_eq!(detail.executions[0].result.as_ref().unwrap()["stdout"], format!("early {n}\n"));
+    }
+    assert_eq!(client.get("/api/agent/runs?q=early")?.status, 200);
+    assert_eq!(client.post("/api/workflows", &json!({ "id": "x", "flow": weir_tests::flows::one_command_flow("X", "true") }))?.status, 201, "flows are on another disk");
+
+    crowded.free(&loud)?;
+    let mut all = taken;
+    all.push(loud);
+    let ended = ends(&client, &all)?;
+    let full = ended.iter().filter(|(_, error)| error.as_ref().is_some_and(|error| is_about_space(error))).count();
+    assert!(full > 0, "no run says that the storage was full: {ended:?}");
+    for (status, _) in &ended {
+        assert!(matches!(status, RunStatus::Completed | RunStatus::Failed), "{status:?}");
+    }
+    let after = client.run_plan(&one_command("echo after"))?;
+    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
+    Ok(())
+}
+
+/// Whether a run's error says that there was no room.
+fn is_about_space(error: &str) -> bool {
+    error.contains("storage") || error.contains("space")
+}
+
+#[test]
+fn a_worker_killed_on_a_full_disk_starts_again_with_everything_once_there_is_space() -> Result<()> {
+    let Some(mut crowded) = Crowded::new()? else { return Ok(()) };
+    let client = crowded.worker.client()?;
+    let early = client.run_plan(&one_command("echo early"))?;
+    assert_eq!(client.finish(&early)?.row.status, RunStatus::Completed);
+    let before: Value = client.get(&format!("/api/agent/runs/{early}"))?.having(200)?;
+
+    let loud = crowded.fill(&client)?;
+    let mut all = Crowded::offer_until_refused(&client)?;
+    crowded.worker.kill()?;
+    crowded.free(&loud)?;
+    crowded.worker.start_again()?;
+
+    assert_eq!(client.get(&format!("/api/agent/runs/{early}"))?.having::<Value>(200)?, before);
+    all.push(loud);
+    for (status, _) in ends(&client, &all)? {
+        assert!(matches!(status, RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted), "{status:?}");
+    }
+    let after = client.run_plan(&one_command("echo after"))?;
+    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
+    Ok(())
+}
