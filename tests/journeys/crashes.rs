@@ -132,9 +132,8 @@ fn a_thousand_random_kills_lose_no_event_replay_no_step_and_leave_no_process() -
     let (mut events, mut interrupted, mut completed) = (0, 0, 0);
     let mut starts: Vec<Duration> = Vec::new();
     for kill in 0..kills {
-        let mut watched: Vec<Watched> = (0..2)
-            .map(|n| Watched::start(&worker, &client, &format!("marks-{kill}-{n}")))
-            .collect::<Result<_>>()?;
+        let mut watched: Vec<Watched> =
+            (0..2).map(|n| Watched::start(&worker, &client, &format!("marks-{kill}-{n}"))).collect::<Result<_>>()?;
         let came = watched[0].see(chance.below(20))?;
         // Between two events, too.
         let moment = Instant::now() + Duration::from_micros(chance.below(4_000) as u64);

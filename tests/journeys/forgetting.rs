@@ -113,7 +113,7 @@ fn a_damaged_store_is_reported_and_set_aside_only_when_that_is_asked_for() -> Re
 
     let repaired = run(&mut worker.world().weir(&["store", "check", "--repair"]))?;
     assert_eq!(repaired.code, 0, "{repaired:?}");
-    let aside = repaired.stderr.lines().filter_map(|line| line.split_once("set aside as ")).last();
+    let aside = repaired.stderr.lines().filter_map(|line| line.split_once("set aside as ")).next_back();
     let (_, aside) = aside.context("it says where the store is")?;
     assert_eq!(std::fs::read(aside)?, bytes);
     worker.start_again()?;

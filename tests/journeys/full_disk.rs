@@ -108,7 +108,13 @@ fn on_a_full_disk_the_worker_stays_up_and_says_so_and_then_has_everything() -> R
         assert_eq!(detail.executions[0].result.as_ref().unwrap()["stdout"], format!("early {n}\n"));
     }
     assert_eq!(client.get("/api/agent/runs?q=early")?.status, 200);
-    assert_eq!(client.post("/api/workflows", &json!({ "id": "x", "flow": weir_tests::flows::one_command_flow("X", "true") }))?.status, 201, "flows are on another disk");
+    assert_eq!(
+        client
+            .post("/api/workflows", &json!({ "id": "x", "flow": weir_tests::flows::one_command_flow("X", "true") }))?
+            .status,
+        201,
+        "flows are on another disk"
+    );
 
     crowded.free(&loud)?;
     let mut all = taken;

@@ -16,7 +16,7 @@ use crate::shutdown::{ShutdownWatch, Stage};
 use crate::store::{Kept, Store, StoreError};
 
 /// Time from pass to pass. What is past the limits may stay this much longer.
-const INTERVAL: Duration = Duration::from_secs(10 * 60);
+const INTERVAL: Duration = Duration::from_mins(10);
 
 /// How much is kept (`retention.…`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { runs: 2_000, age: Duration::from_secs(30 * 86_400), bytes: 5 << 30 }
+        Self { runs: 2_000, age: Duration::from_hours(720), bytes: 5 << 30 }
     }
 }
 

@@ -6,7 +6,7 @@ use weir_shared::wire::RunRow;
 use super::*;
 use crate::store::tests::{created, row, run};
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 /// A store with runs, each with a directory of its own.
 struct Kept {
@@ -46,7 +46,7 @@ fn runs(numbers: &[u32]) -> Vec<RunId> {
 }
 
 /// Nothing is past these.
-const ALL: Limits = Limits { runs: 1_000, age: Duration::from_secs(400 * 365 * 86_400), bytes: u64::MAX };
+const ALL: Limits = Limits { runs: 1_000, age: Duration::from_hours(3_504_000), bytes: u64::MAX };
 
 #[tokio::test]
 async fn within_the_limits_nothing_goes() {

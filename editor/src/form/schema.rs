@@ -163,6 +163,7 @@ mod tests {
 
     #[test]
     fn a_schema_says_which_widget_a_field_has() {
+        use Widget::{Date, Json, Number, Rows, Select, Switch, Text, Textarea};
         let schema = json!({"type": "object", "required": ["day"], "properties": {
             "day": {"type": "string", "format": "date"},
             "limit": {"type": ["integer"], "default": 100},
@@ -175,7 +176,6 @@ mod tests {
         }});
         let fields = of_schema(&schema);
         let widgets: Vec<Widget> = fields.iter().map(|field| field.widget).collect();
-        use Widget::{Date, Json, Number, Rows, Select, Switch, Text, Textarea};
         assert_eq!(widgets, [Date, Number, Switch, Select, Rows, Json, Text, Textarea]);
         assert!(fields[0].required && !fields[1].required);
         assert_eq!((fields[1].placeholder.as_str(), fields[6].data_type.as_str()), ("100", "any"));

@@ -40,7 +40,7 @@ fn ends(ground: &Ground<'_>, edge: &Edge, pointer: &Pointer) -> Vec<Found> {
         .map(|(end, id)| {
             let near = nearest(id, ground.flow.nodes.iter().map(|node| node.id.as_str()));
             let params = json!({ "source": edge.source, "target": edge.target, "missing": [id], "nearest": near });
-            Found::new(Code::DanglingEdge, &pointer.key(end), params)
+            Found::new(Code::DanglingEdge, pointer.key(end), params)
         })
         .collect()
 }
@@ -54,5 +54,5 @@ fn unknown_port(ground: &Ground<'_>, edge: &Edge, pointer: &Pointer) -> Option<F
     let near = nearest(port, tool.ports.iter().map(String::as_str));
     let params =
         json!({ "source": edge.source, "port": port, "tool": tool.name, "ports": tool.ports, "nearest": near });
-    Some(Found::new(Code::UnknownPort, &pointer.key("port"), params))
+    Some(Found::new(Code::UnknownPort, pointer.key("port"), params))
 }

@@ -17,14 +17,14 @@ pub(super) fn order(ground: &Ground<'_>) -> Vec<Found> {
         .into_iter()
         .map(|cycle| {
             let nodes: Vec<&str> = cycle.iter().map(|at| id(*at)).collect();
-            Found::new(Code::Cycle, &node_pointer(cycle[0]), json!({ "nodes": nodes }))
+            Found::new(Code::Cycle, node_pointer(cycle[0]), json!({ "nodes": nodes }))
         })
         .collect();
     let is_doubled = |at: usize| ground.positions.get(id(at)) != Some(&at);
     let roots: Vec<&str> =
         (0..graph.before.len()).filter(|at| graph.before[*at].is_empty() && !is_doubled(*at)).map(id).collect();
     if roots.len() > 1 {
-        found.push(Found::new(Code::Disconnected, &Pointer::root().key("nodes"), json!({ "roots": roots })));
+        found.push(Found::new(Code::Disconnected, Pointer::root().key("nodes"), json!({ "roots": roots })));
     }
     found
 }

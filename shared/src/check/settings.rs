@@ -22,7 +22,7 @@ pub(super) fn names(ground: &Ground<'_>) -> Vec<Found> {
     let characters = ground.flow.name.trim().chars().count();
     if !(1..=NAME_CHARS).contains(&characters) {
         let params = json!({ "characters": characters, "most": NAME_CHARS });
-        found.push(Found::new(Code::BadName, &Pointer::root().key("name"), params));
+        found.push(Found::new(Code::BadName, Pointer::root().key("name"), params));
     }
     for (at, (node, pointer)) in ground.nodes().enumerate() {
         let pointer = pointer.key("id");
@@ -89,7 +89,7 @@ pub(super) fn numbers(ground: &Ground<'_>) -> Vec<Found> {
         let pointer = Pointer::root().key("concurrency");
         if concurrency.limit < 1 {
             let params = json!({ "given": concurrency.limit });
-            found.push(Found::new(Code::BadConcurrency, &pointer.key("limit"), params));
+            found.push(Found::new(Code::BadConcurrency, pointer.key("limit"), params));
         }
         found.push(Found::new(Code::NotYetInForce, &pointer, json!({ "key": "concurrency" })));
     }
@@ -107,17 +107,17 @@ fn node_numbers(node: &Node, pointer: &Pointer) -> Vec<Found> {
         for (key, given, least, most) in bounds {
             if let Some(given) = given.filter(|given| !(least..=most).contains(given)) {
                 let params = json!({ "key": format!("retry.{key}"), "given": given, "least": least, "most": most });
-                found.push(Found::new(Code::BadRetry, &at.key(key), params));
+                found.push(Found::new(Code::BadRetry, at.key(key), params));
             }
         }
     }
     if let Some(given) = node.stop.as_ref().and_then(|stop| stop.grace_seconds).filter(|it| *it > MAX_GRACE_SECONDS) {
         let params = json!({ "given": given, "most": MAX_GRACE_SECONDS });
-        found.push(Found::new(Code::BadStop, &pointer.key("stop").key("graceSeconds"), params));
+        found.push(Found::new(Code::BadStop, pointer.key("stop").key("graceSeconds"), params));
     }
     if let Some(given) = node.timeout_seconds.filter(|given| !(1..=MAX_TIMEOUT_SECONDS).contains(given)) {
         let params = json!({ "given": given, "most": MAX_TIMEOUT_SECONDS });
-        found.push(Found::new(Code::BadTimeout, &pointer.key("timeoutSeconds"), params));
+        found.push(Found::new(Code::BadTimeout, pointer.key("timeoutSeconds"), params));
     }
     found
 }

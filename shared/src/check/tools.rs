@@ -32,7 +32,7 @@ pub(super) fn tools(ground: &Ground<'_>) -> Vec<Found> {
         let none = Map::new();
         if attempts > 1 && !tool.is_retry_safe(node.args.as_ref().unwrap_or(&none), node.idempotent) {
             let params = json!({ "tool": tool.name, "attempts": attempts, "effect": tool.effect });
-            found.push(Found::new(Code::UnsafeRetry, &pointer.key("retry"), params));
+            found.push(Found::new(Code::UnsafeRetry, pointer.key("retry"), params));
         }
     }
     found

@@ -260,7 +260,9 @@ fn of_store(error: &StoreError) -> (StatusCode, Problem) {
     match error {
         StoreError::Full => (StatusCode::INSUFFICIENT_STORAGE, plain("storage_full", error.to_string())),
         StoreError::NotEnded { .. } => (StatusCode::CONFLICT, plain("not_ended", error.to_string())),
-        StoreError::Io { .. } | StoreError::Damaged { .. } | StoreError::OutOfOrder { .. } | StoreError::Closed => internal(&error.to_string()),
+        StoreError::Io { .. } | StoreError::Damaged { .. } | StoreError::OutOfOrder { .. } | StoreError::Closed => {
+            internal(&error.to_string())
+        }
     }
 }
 

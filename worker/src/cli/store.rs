@@ -68,7 +68,9 @@ fn check(path: &Path) -> Done {
         }
         Err(CareError::Open(error @ OpenError::Damaged { .. })) => {
             output::tell(&format!("{error}"));
-            output::tell("`weir store check --repair` sets it aside, with the output of its runs, for a new one to begin");
+            output::tell(
+                "`weir store check --repair` sets it aside, with the output of its runs, for a new one to begin",
+            );
             Ok(Exit::Failed)
         }
         Err(error) => Err(Stop::failed(&error)),
@@ -88,7 +90,10 @@ fn repair(path: &Path, runs: &Path) -> Done {
                 output::tell("mended");
                 return Ok(Exit::Done);
             }
-            output::tell(&format!("{} runs have a journal that nothing can mend; delete them by id", left.broken.len()));
+            output::tell(&format!(
+                "{} runs have a journal that nothing can mend; delete them by id",
+                left.broken.len()
+            ));
             Ok(Exit::Failed)
         }
         Err(CareError::Open(error @ OpenError::Damaged { .. })) => {
@@ -109,7 +114,7 @@ fn report(checked: &Checked) -> Result<(), Stop> {
         text.push_str("the pages of the file do not add up\n");
     }
     for (run, fault) in checked.stale.iter().chain(&checked.broken) {
-        text.push_str(&format!("run {run}: {fault}\n"));
+        text.extend(["run ", run.as_str(), ": ", fault, "\n"]);
     }
     output::data(&text)
 }
