@@ -190,12 +190,12 @@ pub(super) fn kill(pidfd: impl AsFd) {
     let _gone = pidfd_send_signal(pidfd, Signal::KILL);
 }
 
-/// The worker's own group and session.
+/// The worker's own group and session; 0 for one whose leader lives outside the worker's PID namespace, which is also
+/// what `/proc/<pid>/stat` shows for it.
 pub(super) fn own_group_and_session() -> (u32, u32) {
-    let number = |pid: rustix::io::Result<Pid>| {
-        pid.ok().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok()).unwrap_or(0)
-    };
-    (number(rustix::process::getpgid(None)), number(rustix::process::getsid(None)))
+    // Not rustix's, which take a 0 for impossible.
+    let number = |pid: nix::unistd::Pid| u32::try_from(pid.as_raw()).unwrap_or(0);
+    (number(nix::unistd::getpgrp()), nix::unistd::getsid(None).map_or(0, number))
 }
 
 /// Children that came to the worker because their parent died.

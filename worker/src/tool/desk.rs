@@ -51,10 +51,13 @@ impl Heard {
         self.pieces.lock().unwrap().clone()
     }
 
-    /// Returns once a piece holds these words.
+    /// Returns once a piece holds these words. Fails the test when they do not come: the call that was to write them
+    /// may have ended long ago.
     pub(crate) async fn until(&self, words: &str) {
         let holds = || self.pieces().iter().any(|(_, _, bytes)| String::from_utf8_lossy(bytes).contains(words));
-        self.count.subscribe().wait_for(|_| holds()).await.unwrap();
+        let mut count = self.count.subscribe();
+        let heard = tokio::time::timeout(Duration::from_secs(60), count.wait_for(|_| holds())).await;
+        assert!(heard.is_ok(), "`{words}` was never written; heard: {:?}", self.pieces());
     }
 }
 
