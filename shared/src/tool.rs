@@ -68,6 +68,10 @@ pub struct ToolDeclaration {
     pub source: String,
     #[serde(default)]
     pub trusted: bool,
+    /// What the guard takes its effect for, when that is more than it declares: a plugin's process may do whatever a
+    /// command may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts_as: Option<Effect>,
     /// How it shows on the canvas. Absent: a fallback node made from the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeDisplay>,
@@ -183,6 +187,11 @@ impl ToolDeclaration {
                 }),
             },
         }
+    }
+
+    /// The effect that permissions go by.
+    pub fn guarded_effect(&self) -> Effect {
+        self.counts_as.unwrap_or(self.effect)
     }
 
     /// The schema of one argument.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::finding::{Fault, Finding, FindingCounts};
+use crate::finding::{Fault, Finding, FindingCounts, Severity};
 use crate::flow::Flow;
 use crate::ids::{FlowId, GateId, NodeId, Revision, RunId, StepIndex, TaskId, Timestamp, ToolName};
 use crate::plan::Plan;
@@ -314,6 +314,97 @@ pub struct Session {
     pub version: String,
     pub worker_id: String,
     pub flows_directory: String,
+}
+
+/// A plugin as `GET /api/plugins` shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PluginView {
+    /// The name of its folder, which is its id.
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    pub source: PluginSource,
+    pub folder: String,
+    /// SHA-256 of the whole folder, in hexadecimal digits; absent when the folder cannot be read as a whole.
+    pub digest: Option<String>,
+    /// Whether this machine trusts the folder as it is now.
+    pub trusted: bool,
+    /// What its tools count as; present when it is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<PluginEffects>,
+    pub enabled: bool,
+    pub findings: Vec<PluginFinding>,
+    /// The names of its tools, offered or not.
+    pub tools: Vec<String>,
+    pub hooks: Vec<String>,
+    /// What the digest is of.
+    pub files: Vec<PluginFile>,
+}
+
+/// Which of the two homes a plugin lives in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PluginSource {
+    /// `plugins/` of the flow directory: it travels with the flows.
+    Flows,
+    /// `$XDG_DATA_HOME/weir/plugins/`.
+    User,
+}
+
+/// What the guard takes the effects of a trusted plugin's tools for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PluginEffects {
+    /// At least `command`, whatever they declare.
+    #[default]
+    Command,
+    /// What they declare.
+    Declared,
+}
+
+/// Something that is wrong with a plugin. One with an error offers nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginFinding {
+    /// A stable word: `unknown_key`, `duplicate_tool`.
+    pub code: String,
+    pub severity: Severity,
+    /// Where in the manifest: `tools[0].run.command`; empty for the whole.
+    pub path: String,
+    pub message: String,
+}
+
+/// A file of a plugin's folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginFile {
+    /// From the folder on.
+    pub path: String,
+    pub bytes: u64,
+    pub executable: bool,
+}
+
+/// `POST /api/plugins/{id}/trust`: the folder as it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrustPlugin {
+    pub digest: String,
+    #[serde(default)]
+    pub effects: PluginEffects,
+}
+
+/// `POST /api/plugins/{id}/enabled`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnablePlugin {
+    pub enabled: bool,
+}
+
+/// What `POST /api/session/code` answers: a code that opens one session in the place of the token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionCode {
+    pub code: String,
+    pub expires_in_seconds: u64,
 }
 
 /// Frames of `GET /api/workflows/events`; the SSE event is the variant's name.

@@ -1,10 +1,12 @@
 //! The flows that come with Weir: each is checked, in canonical form, compiled, and run with its examples.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 use weir_shared::finding::FindingCounts;
 use weir_shared::run::state::{RunStatus, StepStatus};
-use weir_shared::wire::{Checked, RunDetail};
+use weir_shared::wire::{Checked, PluginView, RunDetail};
 use weir_tests::client::Client;
 use weir_tests::command_line;
 use weir_tests::program::repository;
@@ -23,7 +25,33 @@ fn worker_on_samples() -> Result<(Worker, Vec<String>)> {
         }
     }
     ids.sort();
-    Ok((Worker::start_in(world)?, ids))
+    copy_folder(&repository().join("flows/plugins"), &world.flows().join("plugins"))?;
+    let worker = Worker::start_in(world)?;
+    let client = worker.client()?;
+    // What `scripts/start` does with --trust.
+    let plugins: Vec<PluginView> = client.get("/api/plugins")?.having(200)?;
+    ensure!(!plugins.is_empty(), "the samples have a plugin");
+    for plugin in plugins {
+        ensure!(plugin.findings.is_empty(), "{plugin:?}");
+        let body = json!({ "digest": plugin.digest });
+        client.post(&format!("/api/plugins/{}/trust", plugin.id), &body)?.having::<PluginView>(200)?;
+    }
+    Ok((worker, ids))
+}
+
+/// Copies a folder with all in it and the permissions of its files.
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &copy)?;
+        } else {
+            std::fs::copy(entry.path(), copy)?;
+        }
+    }
+    Ok(())
 }
 
 /// The inputs that a sample gives as examples.
@@ -83,6 +111,17 @@ fn every_sample_is_right_canonical_described_and_runs() -> Result<()> {
 #[test]
 fn weir_check_and_fmt_agree_with_the_samples() -> Result<()> {
     let world = World::new()?;
+    let flows = repository().join("flows");
+    let untrusted = command_line::run(world.weir(&["check"]).arg(&flows))?;
+    assert_eq!(untrusted.code, 3, "{untrusted:?}");
+    assert!(untrusted.stdout.contains("untrusted_tool"), "{untrusted:?}");
+    let nobody = command_line::run(world.weir(&["trust", "csv-split", "--flows"]).arg(&flows))?;
+    assert_eq!(nobody.code, 2, "nobody can be asked: {nobody:?}");
+    let trusted = command_line::run(world.weir(&["trust", "csv-split", "--yes", "--flows"]).arg(&flows))?;
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    assert!(trusted.stderr.contains("plugin.json"), "its files are shown: {trusted:?}");
+    let listed = command_line::run(world.weir(&["trust", "--flows"]).arg(&flows))?;
+    assert!(listed.stdout.contains("csv-split  1.0.0    trusted"), "{listed:?}");
     for arguments in [&["check"][..], &["fmt", "--check"]] {
         let said = command_line::run(world.weir(arguments).arg(repository().join("flows")))?;
         assert_eq!(said.code, 0, "{arguments:?}: {said:?}");
@@ -106,5 +145,24 @@ fn the_report_takes_the_branch_that_the_free_space_asks_for() -> Result<()> {
         let report = printed.context("nothing was printed")?;
         assert!(report.starts_with("# ") && report.contains("| "), "Markdown: {report}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_table_is_split_by_the_plugin_and_each_part_summed_up() -> Result<()> {
+    let (worker, _) = worker_on_samples()?;
+    let run = run_and_approve(&worker.client()?, "split-csv", &Map::new())?;
+    assert_eq!(run.row.status, RunStatus::Completed, "{:?}", run.row.error);
+    let split = run.executions.iter().find_map(|step| step.result.as_ref()?.get("parts")).context("parts")?;
+    let rows: Vec<_> = split.as_array().context("a list")?.iter().map(|part| (&part["value"], &part["rows"])).collect();
+    assert_eq!(rows, [(&json!("Oslo"), &json!(2)), (&json!("Rome"), &json!(2)), (&json!("Lima"), &json!(1))]);
+    let printed = run.executions.iter().rev().find_map(|step| step.result.as_ref()?.get("stdout")?.as_str());
+    let report = printed.context("nothing was printed")?;
+    assert!(report.contains("# 5 rows by city") && report.contains("| 01-Oslo | 2 | amount 8 |"), "{report}");
+
+    let inputs = json!({ "column": "no such" }).as_object().cloned().unwrap_or_default();
+    let failed = run_and_approve(&worker.client()?, "split-csv", &inputs)?;
+    let error = failed.row.error.context("it fails")?;
+    assert!(error.contains("exit code 1: the header has no column `no such`"), "the plugin's own words: {error}");
     Ok(())
 }

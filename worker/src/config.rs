@@ -45,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) public_only: Option<bool>,
     /// Where secrets are looked for.
     pub(crate) secrets: SecretSources,
+    /// The user's own plugins, beside those of the flow directory; none where there is no home.
+    pub(crate) user_plugins: Option<PathBuf>,
 }
 
 /// Why there is no configuration.
@@ -219,6 +221,8 @@ impl Config {
             file_roots: Vec::new(),
             public_only: None,
             secrets: SecretSources::default(),
+            user_plugins: base(&sources.environment, "XDG_DATA_HOME", ".local/share")
+                .map(|base| base.join("weir/plugins")),
         };
         let beside = base(&sources.environment, "XDG_CONFIG_HOME", ".config").map(|base| base.join("weir"));
         config.secrets = SecretSources::of(&sources.environment, beside.as_deref());

@@ -13,24 +13,25 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
+use weir_shared::wire::PluginEffects;
 
+use crate::access::code::Codes;
 use crate::access::origin::Names;
 use crate::access::session::SessionCookie;
 use crate::access::token::{SECRET_BYTES, Token};
 use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
-use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{ReadError, Runs, Settings};
-use crate::library::Library;
-use crate::process::{Supervisor, confine_worker, end_leftovers};
+use crate::engine::Runs;
+use crate::parts::{Parts, PartsError, assemble};
+use crate::process::confine_worker;
 use crate::retention::Retention;
 use crate::secret::{SecretError, hide_in_log};
 use crate::shutdown::{Shutdown, Stage};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
 use crate::store::{OpenError, Store};
 use crate::task::{Alarm, spawn_vital};
-use crate::tool::{Network, ToolSettings, Toolbox, UnusableSchema};
+use crate::tool::plugin::{PluginError, Plugins};
 
 /// Threads that run tasks. The work is waiting: for children, the disk and clients.
 const WORKER_THREADS: usize = 2;
@@ -55,10 +56,10 @@ pub(crate) enum StartError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     Secrets(#[from] SecretError),
-    #[error("the built-in tools cannot be used: {0}")]
-    Tools(#[from] UnusableSchema),
-    #[error("earlier runs cannot be read: {0}")]
-    Recovery(#[from] ReadError),
+    #[error(transparent)]
+    Parts(#[from] PartsError),
+    #[error(transparent)]
+    Trust(#[from] PluginError),
     #[error("{0}")]
     Io(#[from] std::io::Error),
 }
@@ -73,7 +74,9 @@ pub(crate) enum Ended {
 }
 
 /// Runs the worker until it is asked to end.
-pub(crate) fn run(config: Config) -> Result<Ended, StartError> {
+///
+/// `trusted` names plugins whose folders are to be trusted as they are now.
+pub(crate) fn run(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     // Before there are threads: it holds for all of them, and for every child.
     confine_worker()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -83,12 +86,12 @@ pub(crate) fn run(config: Config) -> Result<Ended, StartError> {
         .thread_name("weir")
         .enable_all()
         .build()?;
-    let ended = runtime.block_on(work(config));
+    let ended = runtime.block_on(work(config, trusted));
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 
-async fn work(config: Config) -> Result<Ended, StartError> {
+async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     // Before anything that could be left half done.
     let mut signals = Signals::listen()?;
     let secrets = config.secrets.read()?;
@@ -96,7 +99,6 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     let state = StateDirectory::at(config.state.clone());
     let _lock = state.take()?;
     let token = state.token_or_new(&random()?)?;
-    let clock = Clock::system();
     let (shutdown, watch) = Shutdown::new();
     let (alarm, mut alarms) = Alarm::new();
     let store = Store::open(&config.state.join("weir.redb"))?;
@@ -105,37 +107,20 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     let flows = std::path::absolute(&config.flows)?;
     let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
 
-    let ended = end_leftovers(&config.state, &worker.id);
-    if ended.killed > 0 {
-        tracing::warn!(killed = ended.killed, remaining = ended.remaining, "ended what an earlier worker left running");
+    let Parts { clock, toolbox, plugins, library, runs } = assemble(&config, &flows, (&store, &secrets), watch.clone()).await?;
+    for id in trusted {
+        trust(&plugins, id).await?;
     }
-    let tools = ToolSettings {
-        output_file_bytes: config.output_max_bytes,
-        file_roots: config.file_roots.clone().into(),
-        flows: Some(flows.clone()),
-        network: Network::public_only(config.public_only),
-        secrets: secrets.clone(),
-    };
-    let toolbox = Toolbox::new(Supervisor::start(&worker.id), clock.clone(), tools)?;
-    let catalog = toolbox.catalog();
-    let library = Library::open(flows.clone(), catalog.clone(), config.limits, Some(secrets.clone()));
     for refused in library.refused() {
         tracing::warn!(file = %refused.name, finding = %refused.finding.message, "a file is not taken as a flow");
     }
-    let settings = Settings {
-        parallel: config.run_parallel,
-        gate_expiry: Duration::from_hours(24 * u64::from(config.gate_expires_days)),
-        ..Settings::default()
-    };
-    let runs = Runs::new(store.clone(), toolbox, (clock.clone(), watch.clone()), config.state.clone(), settings);
-    let recovered = runs.recover().await?;
-    tracing::info!(?recovered, flows = library.list().len(), "ready");
 
     let access = Arc::new(Access {
         names: Names::of(address, &config.hosts, &config.allow_origins),
         cookie: SessionCookie::of(&worker.id),
         token: token.clone(),
-        sessions: Sessions::in_store(store.clone(), clock.clone()),
+        codes: Codes::default(),
+        sessions: Sessions::in_store(store.clone(), clock),
     });
     let card =
         WorkerCard { pid: std::process::id(), address: address.to_string(), worker_id: worker.id.clone(), flows };
@@ -146,7 +131,8 @@ async fn work(config: Config) -> Result<Ended, StartError> {
         store: store.clone(),
         library,
         runs: runs.clone(),
-        catalog,
+        toolbox,
+        plugins,
         limits: config.limits,
         secrets,
         state: config.state.clone(),
@@ -175,6 +161,16 @@ async fn work(config: Config) -> Result<Ended, StartError> {
     retaining.ended().await;
     store.close().await;
     Ok(ended)
+}
+
+/// Trusts a plugin because whoever started the worker says so, and says so.
+async fn trust(plugins: &Plugins, id: &str) -> Result<(), PluginError> {
+    let unknown = || PluginError::Unknown { id: id.to_owned() };
+    let plugin = plugins.list().into_iter().find(|plugin| plugin.id == id).ok_or_else(unknown)?;
+    let digest = plugin.digest.unwrap_or_default();
+    plugins.trust(id, &digest, PluginEffects::Command).await?;
+    tracing::info!(plugin = id, digest, folder = plugin.folder, "trusted, as --trust says");
+    Ok(())
 }
 
 /// Lets runs finish for the grace, then stops them, then kills what is left. A signal on the way skips to the end.

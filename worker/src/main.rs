@@ -12,6 +12,7 @@ mod engine;
 mod feed;
 mod guard;
 mod library;
+mod parts;
 mod process;
 mod queue;
 mod retention;
@@ -23,6 +24,7 @@ mod state_dir;
 mod store;
 mod task;
 mod tool;
+mod trust;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -127,7 +127,7 @@ impl Judge<'_> {
             let message = format!("`{name}` comes from the plugin `{}`, which is not trusted here", tool.source);
             self.add("toolName", "untrusted_tool", message);
         }
-        if self.rules.read_only && tool.effect != Effect::Read {
+        if self.rules.read_only && tool.guarded_effect() != Effect::Read {
             self.add("toolName", "not_read_only", format!("`{name}` does more than read, and this run may only read"));
         }
         let author_says = self.step.idempotent.then_some(true);

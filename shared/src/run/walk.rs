@@ -52,6 +52,7 @@ fn catalog() -> Catalog {
         timeout_seconds: None,
         source: "builtin".to_owned(),
         trusted: true,
+        counts_as: None,
         node: None,
     }])
 }

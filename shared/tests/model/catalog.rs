@@ -19,6 +19,7 @@ fn tool(name: &str, effect: Effect, input_schema: Value, output_schema: Value) -
         timeout_seconds: None,
         source: "builtin".to_owned(),
         trusted: true,
+        counts_as: None,
         node: None,
     }
 }
@@ -98,6 +99,7 @@ pub(crate) fn catalog() -> Catalog {
     let orders_split = ToolDeclaration {
         source: "orders".to_owned(),
         trusted: false,
+        counts_as: None,
         ..tool("orders_split", Effect::Write, json!({ "type": "object" }), json!({}))
     };
     Catalog::new([execute_command, flow_if, delay, json_format, text_template, http_request, orders_split])

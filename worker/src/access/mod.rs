@@ -8,6 +8,7 @@
 //!
 //! Nothing here knows HTTP types, the store, files or clocks; `api::door` adapts.
 
+pub(crate) mod code;
 pub(crate) mod entry;
 pub(crate) mod origin;
 pub(crate) mod scope;

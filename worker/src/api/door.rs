@@ -27,6 +27,7 @@ use super::answer::empty;
 use super::body;
 use super::problem::{ApiError, refuse};
 use super::session::Sessions;
+use crate::access::code::Codes;
 use crate::access::entry::{Approach, Credential, Head, admit, approach};
 use crate::access::origin::{Names, OriginStanding};
 use crate::access::scope::Caller;
@@ -44,6 +45,8 @@ pub(crate) struct Access {
     pub(crate) names: Names,
     pub(crate) cookie: SessionCookie,
     pub(crate) token: Token,
+    /// What may open a session in the token's place.
+    pub(crate) codes: Codes,
     pub(crate) sessions: Sessions,
 }
 

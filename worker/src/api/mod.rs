@@ -13,6 +13,7 @@ mod health;
 mod library_events;
 mod output;
 mod page;
+mod plugins;
 mod problem;
 mod query;
 mod runs;
@@ -33,7 +34,6 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 use weir_shared::limits::Limits;
-use weir_shared::tool::Catalog;
 
 pub(crate) use door::{Access, Door};
 pub(crate) use session::Sessions;
@@ -44,6 +44,8 @@ use crate::library::Library;
 use crate::secret::Secrets;
 use crate::shutdown::ShutdownWatch;
 use crate::store::Store;
+use crate::tool::Toolbox;
+use crate::tool::plugin::Plugins;
 
 /// What the resources are made of.
 #[derive(Clone)]
@@ -54,7 +56,8 @@ pub(crate) struct Api {
     pub(crate) store: Store,
     pub(crate) library: Library,
     pub(crate) runs: Runs,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) plugins: Plugins,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
     /// The state directory, where runs keep their files.
@@ -82,6 +85,7 @@ pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         runs::routes(api),
         output::routes(api),
         tools::routes(api),
+        plugins::routes(api),
         page::routes(api.page.clone()),
     ];
     let nothing = warp::any().and_then(|| std::future::ready(Err(warp::reject::not_found()))).boxed();

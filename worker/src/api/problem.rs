@@ -25,6 +25,7 @@ use crate::library::SaveError;
 use crate::queue::admission::{CapacityScope, Priority};
 use crate::run_request::StartError;
 use crate::store::StoreError;
+use crate::tool::plugin::PluginError;
 
 /// When to try again while the queue is full.
 const RETRY_SECONDS: u64 = 1;
@@ -76,6 +77,8 @@ pub(crate) enum ApiError {
     Read(#[from] ReadError),
     #[error(transparent)]
     Follow(#[from] FollowError),
+    #[error(transparent)]
+    Plugin(#[from] PluginError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the worker failed: see its log")]
@@ -194,6 +197,16 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
             FollowError::PastEnd { .. } => (StatusCode::BAD_REQUEST, plain("past_end", text)),
             FollowError::Ended => (StatusCode::CONFLICT, plain("ended", text)),
             FollowError::Store(error) => of_store(error),
+        },
+        ApiError::Plugin(error) => match error {
+            PluginError::Unknown { .. } => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            PluginError::Changed { digest, .. } => (
+                StatusCode::CONFLICT,
+                Problem { more: params(json!({ "digest": digest })), ..plain("digest_changed", text) },
+            ),
+            PluginError::Ambiguous { .. } => (StatusCode::CONFLICT, plain("duplicate_plugin", text)),
+            PluginError::Broken { reason } => internal(reason),
+            PluginError::Store(error) => of_store(error),
         },
         ApiError::Store(error) => of_store(error),
         ApiError::Internal { reason } => internal(reason),

@@ -1,5 +1,7 @@
 //! Sessions: a page trades the token for a cookie that scripts cannot read, and gives it back.
 
+use std::time::Instant;
+
 use hyper::body::Bytes;
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -7,16 +9,17 @@ use warp::http::header::{COOKIE, HeaderValue, SET_COOKIE};
 use warp::http::{HeaderMap, StatusCode};
 use warp::reply::Response;
 use weir_shared::ids::Timestamp;
-use weir_shared::wire::{OpenSession, Session};
+use weir_shared::wire::{OpenSession, Session, SessionCode};
 
 use super::Api;
 use super::answer::{Answer, empty, json, settle};
-use super::ask::{body, caller, read, with};
+use super::ask::{body, caller, read, require, with};
 use super::problem::ApiError;
+use crate::access::code::CODE_LIFE;
 use crate::access::entry::Refusal;
 use crate::access::scope::{Caller, Scope};
 use crate::access::session::{SESSION_LIFE, SessionSecret};
-use crate::access::token::SECRET_BYTES;
+use crate::access::token::{SECRET_BYTES, hexadecimal};
 use crate::clock::Clock;
 use crate::store::{SessionRecord, Store, StoreError};
 
@@ -81,12 +84,18 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         .and(with(api))
         .and(warp::header::headers_cloned())
         .then(|api: Api, headers: HeaderMap| async move { settle(close(&api, &headers).await) });
-    open.or(show).unify().or(close).unify().boxed()
+    let code = warp::path!("api" / "session" / "code")
+        .and(warp::post())
+        .and(with(api))
+        .and(caller())
+        .map(|api: Api, caller: Caller| settle(new_code(&api, &caller)));
+    open.or(show).unify().boxed().or(close).unify().or(code).unify().boxed()
 }
 
 async fn open(api: &Api, body: &[u8]) -> Answer {
     let OpenSession { token } = read(body)?;
-    if !api.access.token.matches(token.trim()) {
+    let token = token.trim();
+    if !api.access.token.matches(token) && !api.access.codes.spend(token, Instant::now()) {
         return Err(Refusal::NoCredential.into());
     }
     let caller = Caller::local();
@@ -94,6 +103,16 @@ async fn open(api: &Api, body: &[u8]) -> Answer {
     let mut response = json(StatusCode::OK, &view(api, &caller))?;
     set_cookie(&mut response, &api.access.cookie.open(&secret))?;
     Ok(response)
+}
+
+/// A code that opens one session as `local` would, for whoever has all that `local` has.
+fn new_code(api: &Api, caller: &Caller) -> Answer {
+    require(caller, Scope::Admin)?;
+    let mut random = [0; SECRET_BYTES];
+    getrandom::fill(&mut random).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
+    let code = hexadecimal(&random);
+    api.access.codes.admit(&code, Instant::now());
+    json(StatusCode::CREATED, &SessionCode { code, expires_in_seconds: CODE_LIFE.as_secs() })
 }
 
 fn view(api: &Api, caller: &Caller) -> Session {

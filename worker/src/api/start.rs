@@ -65,10 +65,10 @@ async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer
     };
     let (flow, plan) = match (only, up_to) {
         (None, None) => (flow.clone(), plan.clone()),
-        (None, Some(node)) => compiled(api, select::up_to(flow, &node, &api.catalog)?)?,
+        (None, Some(node)) => compiled(api, select::up_to(flow, &node, &api.toolbox.catalog())?)?,
         (Some(node), None) => {
             let results = api.runs.last_results(id, caller.sees_only())?;
-            compiled(api, select::only(flow, &node, &results, &api.catalog)?)?
+            compiled(api, select::only(flow, &node, &results, &api.toolbox.catalog())?)?
         }
         (Some(_), Some(_)) => {
             let message = "`only` and `upTo` exclude each other: send one of them".to_owned();
@@ -82,7 +82,8 @@ async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer
 
 /// A part of a flow, ready to run.
 fn compiled(api: &Api, part: Flow) -> Result<(Arc<Flow>, Arc<Plan>), ApiError> {
-    let plan = compile(&part, &api.catalog).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
+    let plan =
+        compile(&part, &api.toolbox.catalog()).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
     Ok((Arc::new(part), Arc::new(plan)))
 }
 

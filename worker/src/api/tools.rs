@@ -25,7 +25,7 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
 
 fn list(api: &Api, caller: &Caller) -> Answer {
     require(caller, Scope::Read)?;
-    let tools: Vec<Value> = api.catalog.iter().map(show).collect::<Result<_, _>>()?;
+    let tools: Vec<Value> = api.toolbox.catalog().iter().map(show).collect::<Result<_, _>>()?;
     json(StatusCode::OK, &tools)
 }
 

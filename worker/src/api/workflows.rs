@@ -136,7 +136,7 @@ async fn check(api: Api, caller: &Caller, body: &[u8]) -> Answer {
     let checked = match asked {
         CheckFlow { flow: Some(flow), text: None } => blocking(move || check_value(&api, flow.get())).await?,
         CheckFlow { flow: None, text: Some(text) } => {
-            blocking(move || check_text(text.as_bytes(), &surroundings(&api))).await?
+            blocking(move || judged(&api, |around| check_text(text.as_bytes(), around))).await?
         }
         CheckFlow { flow: Some(_), text: Some(_) } | CheckFlow { flow: None, text: None } => {
             return Err(ApiError::Malformed { code: "bad_body", message: "send either `flow` or `text`".to_owned() });
@@ -148,14 +148,16 @@ async fn check(api: Api, caller: &Caller, body: &[u8]) -> Answer {
 
 /// A flow as a value has no lines of its own: positions are those of its canonical text, once it can be read.
 fn check_value(api: &Api, raw: &str) -> CheckedText {
-    match read::read(raw.as_bytes()).flow {
-        Some(flow) => check_flow(&flow, &surroundings(api)),
-        None => check_text(raw.as_bytes(), &surroundings(api)),
-    }
+    judged(api, |around| match read::read(raw.as_bytes()).flow {
+        Some(flow) => check_flow(&flow, around),
+        None => check_text(raw.as_bytes(), around),
+    })
 }
 
-fn surroundings(api: &Api) -> Surroundings<'_> {
-    Surroundings { catalog: &api.catalog, limits: &api.limits, secrets: Some(api.secrets.names()) }
+/// Checks a text or a flow against the tools as they are now.
+fn judged(api: &Api, check: impl FnOnce(&Surroundings<'_>) -> CheckedText) -> CheckedText {
+    let secrets = Some(api.secrets.names());
+    check(&Surroundings { catalog: &api.toolbox.catalog(), limits: &api.limits, secrets })
 }
 
 /// Does what takes long or waits for the disk where it keeps nobody waiting.

@@ -1,5 +1,6 @@
 //! `weir check`: findings of flow files, each with file, line and column.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,16 +13,17 @@ use weir_shared::check::{Surroundings, bad_flow_id, check_text};
 use weir_shared::finding::{Code, Finding, FindingCounts, Severity};
 use weir_shared::ids::FlowId;
 use weir_shared::limits::FLOW_FILE_BYTES;
+use weir_shared::tool::Catalog;
 
 use super::exit::{Exit, Stop};
-use super::{Done, configuration, flow_files, output};
+use super::{Done, configuration, decisions, flow_files, output};
+use crate::config::Config;
 use crate::secret::Secrets;
-use crate::tool::builtin_catalog;
 
 /// Check flow files
 ///
 /// Prints every finding with its file, line and column. Ends with 3 when one of them is an error: right for a git
-/// pre-commit hook. Needs no running worker.
+/// pre-commit hook. Needs no running worker. Tools of plugins count where this machine trusts them.
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// Flow files, or directories of them [default: the flow directory]
@@ -44,13 +46,8 @@ impl Check {
     pub(super) fn execute(self) -> Done {
         let config = configuration(Vec::new())?;
         let paths = if self.paths.is_empty() { vec![config.flows.clone()] } else { self.paths };
-        let catalog = builtin_catalog();
-        // Secrets that cannot be read are the worker's affair: flows are checked without them.
-        let secrets = config.secrets.read().ok();
-        let secrets = secrets.as_ref().map(Secrets::names);
-        let around = Surroundings { catalog: &catalog, limits: &config.limits, secrets };
         let files = flow_files::named(&paths)?;
-        let checked: Vec<FileFindings> = files.iter().map(|path| check(path, &around)).collect::<Result<_, _>>()?;
+        let checked = checked(&files, &config)?;
         if self.json {
             output::data(&output::json_line(&checked)?)?;
         } else {
@@ -61,6 +58,22 @@ impl Check {
         output::tell(&format!("{} files, {} errors, {} warnings", files.len(), counts.errors, counts.warnings));
         Ok(if counts.errors > 0 { Exit::Findings } else { Exit::Done })
     }
+}
+
+/// Checks each file against the tools that flows of its directory have.
+fn checked(files: &[PathBuf], config: &Config) -> Result<Vec<FileFindings>, Stop> {
+    let records = decisions::records(config)?;
+    // Secrets that cannot be read are the worker's affair: flows are checked without them.
+    let secrets = config.secrets.read().ok();
+    let secrets = secrets.as_ref().map(Secrets::names);
+    let mut catalogs: BTreeMap<&Path, Catalog> = BTreeMap::new();
+    let mut checked = Vec::with_capacity(files.len());
+    for file in files {
+        let directory = file.parent().unwrap_or(Path::new(""));
+        let catalog = catalogs.entry(directory).or_insert_with(|| decisions::catalog(directory, config, &records));
+        checked.push(check(file, &Surroundings { catalog, limits: &config.limits, secrets })?);
+    }
+    Ok(checked)
 }
 
 fn check(path: &Path, around: &Surroundings<'_>) -> Result<FileFindings, Stop> {

@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::{Response, StatusCode};
 use weir_shared::finding::{Fault, Finding};
-use weir_shared::wire::{Problem, TOKEN_HEADER};
+use weir_shared::wire::{Health, Problem, TOKEN_HEADER};
 
 use super::exit::{Exit, Stop};
 use crate::access::token::Token;
 use crate::config::Config;
-use crate::state_dir::StateDirectory;
+use crate::state_dir::{StateDirectory, StateError};
 
 /// The most of an answer that is read: a run with every event of its first page stays well below.
 const ANSWER_BYTES: u64 = 64 * 1024 * 1024;
@@ -74,9 +74,27 @@ impl From<AskError> for Stop {
 impl Worker {
     /// The worker of this configuration's state directory.
     pub(super) fn find(config: &Config) -> Result<Self, Stop> {
-        let state = StateDirectory::at(config.state.clone());
-        let card = state.worker().map_err(|error| Stop::usage(&error))?;
-        let token = state.token().map_err(|error| Stop::usage(&error))?;
+        let card = StateDirectory::at(config.state.clone()).worker().map_err(|error| Stop::usage(&error))?;
+        Self::named(config, card.address)
+    }
+
+    /// The worker that runs there, if one does. One that died has left its card, and does not answer.
+    pub(super) fn running(config: &Config) -> Result<Option<Self>, Stop> {
+        let card = match StateDirectory::at(config.state.clone()).worker() {
+            Ok(card) => card,
+            Err(StateError::NoWorker { .. }) => return Ok(None),
+            Err(error) => return Err(Stop::usage(&error)),
+        };
+        let worker = Self::named(config, card.address)?;
+        match worker.get::<Health>("/api/health") {
+            Ok(_) => Ok(Some(worker)),
+            Err(AskError::Unreachable { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn named(config: &Config, address: String) -> Result<Self, Stop> {
+        let token = StateDirectory::at(config.state.clone()).token().map_err(|error| Stop::usage(&error))?;
         let agent = Agent::config_builder()
             // The worker is on this machine: a proxy of the environment is not meant for it.
             .proxy(None)
@@ -84,7 +102,7 @@ impl Worker {
             .timeout_connect(Some(Duration::from_secs(5)))
             .build()
             .into();
-        Ok(Self { agent, address: card.address, token })
+        Ok(Self { agent, address, token })
     }
 
     fn url(&self, path: &str) -> String {

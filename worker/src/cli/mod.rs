@@ -7,6 +7,7 @@ mod approve;
 mod cancel;
 mod check;
 mod connect;
+mod decisions;
 mod events;
 mod exit;
 mod flow_files;
@@ -21,6 +22,7 @@ mod run_inputs;
 mod runs;
 mod serve;
 mod store;
+mod trust;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,6 +54,7 @@ enum Command {
     Cancel(cancel::Cancel),
     Approve(approve::Approve),
     Store(store::Store),
+    Trust(trust::Trust),
 }
 
 /// Where a command finds the worker.
@@ -85,6 +88,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Cancel(cancel) => cancel.execute(),
         Command::Approve(approve) => approve.execute(),
         Command::Store(store) => store.execute(),
+        Command::Trust(trust) => trust.execute(),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -28,6 +28,9 @@ pub(super) struct Serve {
     /// Serve this build of the page in place of the embedded one
     #[arg(long, value_name = "DIR")]
     page: Option<PathBuf>,
+    /// Trust this plugin as its folder is now; again for each
+    #[arg(long, value_name = "PLUGIN")]
+    trust: Vec<String>,
     /// Listen on more than loopback although whoever can read the network can read the token
     #[arg(long)]
     i_understand_plain_http: bool,
@@ -51,18 +54,17 @@ impl Serve {
             )));
         }
         log::to_standard_error();
-        match daemon::run(config) {
+        match daemon::run(config, &self.trust) {
             Ok(Ended::Asked) => Ok(Exit::Done),
             Ok(Ended::Broken) => Ok(Exit::Failed),
             Err(
                 error @ (StartError::State(_)
                 | StartError::Store(_)
                 | StartError::Secrets(_)
-                | StartError::Listen { .. }),
+                | StartError::Listen { .. }
+                | StartError::Trust(_)),
             ) => Err(Stop::usage(&error)),
-            Err(error @ (StartError::Tools(_) | StartError::Recovery(_) | StartError::Io(_))) => {
-                Err(Stop::failed(&error))
-            }
+            Err(error @ (StartError::Parts(_) | StartError::Io(_))) => Err(Stop::failed(&error)),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct RunGuard<'a> {
 impl Guard for RunGuard<'_> {
     fn judge(&mut self, state: &RunState, step: &Step, resolved: &Resolved) -> Verdict {
         let tool = self.catalog.get(step.tool_name.as_str());
-        let effect = tool.map(|tool| tool.effect).unwrap_or_default();
+        let effect = tool.map(ToolDeclaration::guarded_effect).unwrap_or_default();
         let config = state.created.as_ref().map(|created| created.config.clone()).unwrap_or_default();
         let mut verdict = match tool {
             Some(tool) if has_raw_shell(step, tool) => guard::raw_shell(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::broadcast;
 use weir_shared::ids::{FlowId, Revision};
@@ -31,7 +31,7 @@ pub(crate) struct Library {
 #[derive(Debug)]
 struct Shared {
     directory: PathBuf,
-    rules: Rules,
+    rules: RwLock<Rules>,
     flows: Flows,
     /// Held by whoever looks at the directory or changes it, so that no look is overtaken by a save.
     scan: Mutex<Scan>,
@@ -47,7 +47,7 @@ impl Library {
     pub(crate) fn open(directory: PathBuf, catalog: Arc<Catalog>, limits: Limits, secrets: Option<Secrets>) -> Self {
         // Events name their files from the root on.
         let directory = std::path::absolute(&directory).unwrap_or(directory);
-        let rules = Rules { catalog, limits, secrets };
+        let rules = RwLock::new(Rules { catalog, limits, secrets });
         let scan = Mutex::new(Scan::default());
         let shared = Arc::new(Shared { directory, rules, flows: Flows::new(), scan });
         // Watched before it is looked at, so that nothing falls between.
@@ -63,6 +63,20 @@ impl Library {
             tracing::error!(%error, "cannot watch the directory of flows: changes made outside are not seen");
         }
         Self { shared, _watching: Arc::new(Watching(signals)) }
+    }
+
+    /// Judges every flow by this catalog from now on. Returns once all have been.
+    pub(crate) fn judge_by(&self, catalog: Arc<Catalog>) {
+        let mut scan = self.shared.scan();
+        {
+            let mut rules = self.shared.rules.write().unwrap_or_else(PoisonError::into_inner);
+            if Arc::ptr_eq(&rules.catalog, &catalog) {
+                return;
+            }
+            rules.catalog = catalog;
+        }
+        scan.read_again();
+        let _settled = scan.look(&self.shared.directory, &self.shared.flows, &self.shared.rules());
     }
 
     /// Every flow, by id.
@@ -113,7 +127,7 @@ impl Library {
         let mut scan = self.shared.scan();
         let removed = save::remove(&self.shared.directory, id, expected);
         self.shared.settle(&mut scan, id, removed)?;
-        scan.look_at(&self.shared.directory, id, &self.shared.flows, &self.shared.rules);
+        scan.look_at(&self.shared.directory, id, &self.shared.flows, &self.shared.rules());
         Ok(())
     }
 }
@@ -124,13 +138,19 @@ impl Shared {
         self.scan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn rules(&self) -> Rules {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn look(&self) -> super::scan::Settled {
-        self.scan().look(&self.directory, &self.flows, &self.rules)
+        let mut scan = self.scan();
+        // The rules once the scan is held: a look by older ones must not follow one by newer.
+        scan.look(&self.directory, &self.flows, &self.rules())
     }
 
     /// The flow as it is on disk now.
     fn now(&self, scan: &mut Scan, id: &FlowId) -> Result<Arc<Entry>, SaveError> {
-        scan.look_at(&self.directory, id, &self.flows, &self.rules);
+        scan.look_at(&self.directory, id, &self.flows, &self.rules());
         self.flows.get(id).ok_or_else(|| SaveError::Unknown { id: id.clone() })
     }
 
@@ -140,7 +160,7 @@ impl Shared {
             Ok(()) => Ok(()),
             Err(Refusal::Changed) => Err(SaveError::Conflict { current: self.now(scan, id)? }),
             Err(Refusal::Absent) => {
-                scan.look_at(&self.directory, id, &self.flows, &self.rules);
+                scan.look_at(&self.directory, id, &self.flows, &self.rules());
                 Err(SaveError::Unknown { id: id.clone() })
             }
             Err(Refusal::Error(error)) => Err(error),

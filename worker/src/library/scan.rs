@@ -102,6 +102,13 @@ impl Scan {
         if self.files.values().all(|marks| marks.settled) { Settled::Yes } else { Settled::Not }
     }
 
+    /// Lets the next look read every file, changed or not.
+    pub(super) fn read_again(&mut self) {
+        for marks in self.files.values_mut() {
+            marks.read = false;
+        }
+    }
+
     /// Looks at one flow, whatever its marks say.
     pub(super) fn look_at(&mut self, directory: &Path, id: &FlowId, flows: &Flows, rules: &Rules) {
         let mut difference = Difference::default();

@@ -33,6 +33,8 @@ mod unit;
 pub(crate) use capture::Captured;
 pub(crate) use leftovers::end_leftovers;
 pub(crate) use report::{Outcome, UnitEnd, stop_message, timed_out_after};
-pub(crate) use spec::{DEFAULT_FILE_BYTES, OutputLimits, UnitSpec, in_shell, resolve_program};
+pub(crate) use spec::{
+    DEFAULT_FILE_BYTES, OutputLimits, UnitSpec, check_program, in_shell, resolve_program, under_limits,
+};
 pub(crate) use stop::{Ladder, next_request};
 pub(crate) use supervisor::{Supervisor, confine_worker};

@@ -45,6 +45,25 @@ pub(crate) fn in_shell(line: &str) -> (PathBuf, Vec<OsString>) {
     ("/bin/sh".into(), vec!["-c".into(), line.into()])
 }
 
+/// The program and the arguments that run this program with these arguments, each as it is, under the limit of open
+/// files that children get and, where one is given, a limit of memory: KiB of address space of each process.
+///
+/// A shell sets the limits, for the reason given at [`in_shell`], and becomes the program.
+pub(crate) fn under_limits(
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    memory_kib: Option<u64>,
+) -> (PathBuf, Vec<OsString>) {
+    let files = sys::open_files_for_children().map(|limit| format!("ulimit -S -n {limit}; "));
+    let memory = memory_kib.map(|kib| format!("ulimit -v {kib} || exit 126; "));
+    if files.is_none() && memory.is_none() {
+        return (program, arguments);
+    }
+    let line = format!("{}{}exec \"$0\" \"$@\"", files.unwrap_or_default(), memory.unwrap_or_default());
+    let words = ["-c".into(), line.into(), program.into_os_string()];
+    ("/bin/sh".into(), words.into_iter().chain(arguments).collect())
+}
+
 /// How much of each stream is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OutputLimits {
@@ -115,6 +134,20 @@ impl SpawnError {
             }
             _ => Self::Other { source },
         }
+    }
+}
+
+/// Finds out whether a file can be started, for a program that a shell becomes: what the shell says of one that cannot
+/// be is about the shell's line.
+pub(crate) fn check_program(program: &Path) -> Result<(), SpawnError> {
+    let not = |reason| Err(SpawnError::NotExecutable { program: program.to_owned(), reason });
+    match fs::metadata(program) {
+        Err(_) => Err(SpawnError::NotFound { program: program.to_owned() }),
+        Ok(found) if found.is_dir() => not("it is a directory"),
+        Ok(found) if found.permissions().mode() & 0o111 == 0 => {
+            not("permission denied; `chmod +x` makes a file executable")
+        }
+        Ok(_) => Ok(()),
     }
 }
 

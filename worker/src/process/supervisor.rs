@@ -2,14 +2,15 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::environment::BaseEnvironment;
 use super::leftovers::Notes;
 use super::marks::{self, Marks};
 use super::report::UnitEnd;
-use super::spec::UnitSpec;
+use super::spec::{SpawnError, UnitSpec};
 use super::sys;
 use super::unit::{self, Surroundings};
 use crate::secret::Masker;
@@ -59,15 +60,34 @@ impl Supervisor {
         self.inner.base.path()
     }
 
-    /// Runs one process to the end of its whole tree.
+    /// Runs one process, with an empty standard input, to the end of its whole tree.
     pub(crate) async fn run(&self, spec: UnitSpec, stopping: StopReceiver, tap: Arc<dyn OutputTap>) -> UnitEnd {
+        self.run_on(spec, Stdio::null(), stopping, tap).await
+    }
+
+    /// The same with these bytes on its standard input, which it need not read.
+    pub(crate) async fn run_fed(
+        &self,
+        spec: UnitSpec,
+        input: &[u8],
+        stopping: StopReceiver,
+        tap: Arc<dyn OutputTap>,
+    ) -> UnitEnd {
+        match sys::input_of(input) {
+            Ok(stdin) => self.run_on(spec, stdin, stopping, tap).await,
+            Err(source) => UnitEnd::not_started(SpawnError::Other { source }, Duration::ZERO),
+        }
+    }
+
+    async fn run_on(&self, spec: UnitSpec, stdin: Stdio, stopping: StopReceiver, tap: Arc<dyn OutputTap>) -> UnitEnd {
         let marks = Marks {
             worker: self.inner.worker.clone(),
             run: spec.identity.run.to_string(),
             step: spec.identity.step.to_string(),
             attempt: spec.identity.attempt.to_string(),
         };
-        let command = self.command(&spec, &marks);
+        let mut command = self.command(&spec, &marks);
+        command.stdin(stdin);
         let around = Surroundings { marks, notes: &self.inner.notes, masker: &self.masker, stopping, tap };
         unit::run(&spec, command, around).await
     }

@@ -1,8 +1,8 @@
 //! The only door to raw process calls. Each function is one call or one file of `/proc`, and decides nothing.
 #![expect(unsafe_code, reason = "two calls have no safe wrapper: wait4, and registering a descriptor with the runtime")]
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -72,7 +72,7 @@ pub(super) fn open_files_for_children() -> Option<u64> {
     LIMIT_FOR_CHILDREN.get().copied()
 }
 
-/// Starts the process in a group of its own with an empty standard input.
+/// Starts the process in a group of its own.
 ///
 /// `process_group` and `current_dir` keep the standard library on `posix_spawn`; `pre_exec` would put it on `fork`,
 /// which copies the page tables of the whole worker. The command is taken whole: it holds the writing ends of the
@@ -83,7 +83,6 @@ pub(super) fn start(spec: &UnitSpec, mut command: Command) -> Result<Started, Sp
     command
         .current_dir(&spec.directory)
         .process_group(0)
-        .stdin(Stdio::null())
         .stdout(Stdio::from(stdout_writer))
         .stderr(Stdio::from(stderr_writer));
     let child = command.spawn().map_err(|source| SpawnError::explain(spec, source))?;
@@ -100,6 +99,17 @@ pub(super) fn start(spec: &UnitSpec, mut command: Command) -> Result<Started, Sp
         }
     };
     Ok(Started { pid, pidfd, stdout, stderr })
+}
+
+/// A standard input that holds these bytes.
+///
+/// A file in memory and not a pipe: nobody has to write while the child runs, so one that never reads it hangs
+/// nothing and breaks nothing, and its end is there from the start.
+pub(super) fn input_of(bytes: &[u8]) -> io::Result<Stdio> {
+    let mut file = File::from(rustix::fs::memfd_create("weir-input", rustix::fs::MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(Stdio::from(file))
 }
 
 /// A pipe whose reading end does not block. The writing end does: a child expects that.

@@ -12,12 +12,14 @@ use super::create;
 use super::error::{OpenError, ShelfError, StoreError};
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
+use super::plugins;
 use super::query::{self, RunQuery};
 use super::retention::Kept;
 use super::sessions::{self, SessionDigest, SessionRecord};
 use super::shelf::{OpenDisk, Shelf};
 use super::worker_id::WorkerId;
 use super::writer::{Change, Outcome, Writer};
+use crate::trust::PluginRecord;
 
 /// The durable store. A clone is the same store.
 #[derive(Debug, Clone)]
@@ -126,6 +128,16 @@ impl Store {
     /// Ends a session.
     pub(crate) async fn drop_session(&self, digest: SessionDigest) -> Result<(), StoreError> {
         self.change(Change::DropSession { digest }).await.map(drop)
+    }
+
+    /// Stores what was decided about a plugin.
+    pub(crate) async fn put_plugin(&self, id: String, record: PluginRecord) -> Result<(), StoreError> {
+        self.change(Change::PutPlugin { id, record }).await.map(drop)
+    }
+
+    /// What was decided about plugins, by id.
+    pub(crate) fn plugins(&self) -> Result<BTreeMap<String, PluginRecord>, StoreError> {
+        self.shelf.read(plugins::all)
     }
 
     /// Commits what waits and closes the database; everything after answers [`StoreError::Closed`].

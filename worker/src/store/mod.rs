@@ -15,6 +15,7 @@
 //! - `history`: one row a run, a cache of its journal; `run_text`: its searchable form; `query`: lists of runs
 //! - `retention`: removing ended runs
 //! - `care`: checking, repairing, compacting and exporting a store that no worker has open
+//! - `plugins`: which plugins this machine trusts
 //! - `sessions`: browser sessions by digest
 //! - `worker_id`: the name of this store's worker
 //! - `error`: why something was not stored or not opened
@@ -28,6 +29,7 @@ mod hold;
 mod journal;
 mod keys;
 mod migrate;
+mod plugins;
 mod query;
 mod retention;
 mod run_text;

@@ -6,6 +6,7 @@
 use redb::{ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError, WriteTransaction};
 
 use super::error::StoreError;
+use super::plugins::PLUGINS;
 
 /// What the store says of itself: `format`, `worker_id`.
 pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -30,6 +31,7 @@ pub(super) struct OpenTables<'t> {
     pub(super) flow_runs: Table<'t, &'static [u8], ()>,
     pub(super) unfinished: Table<'t, &'static [u8; 16], ()>,
     pub(super) sessions: Table<'t, &'static [u8; 32], &'static [u8]>,
+    pub(super) plugins: Table<'t, &'static str, &'static [u8]>,
 }
 
 impl<'t> OpenTables<'t> {
@@ -42,6 +44,7 @@ impl<'t> OpenTables<'t> {
             flow_runs: transaction.open_table(FLOW_RUNS)?,
             unfinished: transaction.open_table(UNFINISHED)?,
             sessions: transaction.open_table(SESSIONS)?,
+            plugins: transaction.open_table(PLUGINS)?,
         })
     }
 }

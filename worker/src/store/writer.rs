@@ -14,10 +14,12 @@ use super::error::StoreError;
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
 use super::keys;
+use super::plugins;
 use super::retention::{self, Kept};
 use super::sessions::{self, SessionDigest, SessionRecord};
 use super::shelf::Shelf;
 use super::tables::OpenTables;
+use crate::trust::PluginRecord;
 
 /// Changes that may wait. More than runs can have in flight, so that it fills only when the disk is slow.
 const QUEUE: usize = 1024;
@@ -30,6 +32,7 @@ pub(super) enum Change {
     Append { run: RunId, events: Vec<StoredEvent>, row: Box<StoredRow> },
     PutSession { digest: SessionDigest, session: SessionRecord, now: Timestamp },
     DropSession { digest: SessionDigest },
+    PutPlugin { id: String, record: PluginRecord },
     RemoveRun { run: RunId },
     Prune { keep: Kept },
 }
@@ -155,6 +158,7 @@ fn apply(tables: &mut OpenTables<'_>, change: &Change) -> Answer {
         }
         Change::PutSession { digest, session, now } => sessions::put(tables, digest, session, *now)?,
         Change::DropSession { digest } => sessions::remove(tables, digest)?,
+        Change::PutPlugin { id, record } => plugins::put(tables, id, record)?,
         Change::RemoveRun { run } => {
             let removed = retention::remove(tables, run)?;
             return Ok(Outcome::Removed(if removed { vec![run.clone()] } else { Vec::new() }));

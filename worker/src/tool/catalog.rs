@@ -1,8 +1,11 @@
 //! The declarations of the built-in tools. Each is written in its tool's file as the JSON that the catalog serves, in
 //! the form a plugin's manifest has.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use serde_json::Value;
-use weir_shared::tool::{Catalog, NodeDisplay, OutputField, ToolDeclaration};
+use weir_shared::tool::{NodeDisplay, OutputField, ToolDeclaration};
 
 use super::files::{
     delete_file, edit_file, glob, grep, list_directory, make_directory, move_file, read_file, write_file,
@@ -96,9 +99,15 @@ impl Builtin {
     }
 }
 
-/// What flows are checked against where nothing runs: the built-in tools.
-pub(crate) fn builtin_catalog() -> Catalog {
-    Catalog::new(Builtin::ALL.map(Builtin::declaration))
+/// What the built-in tools declare, for whoever checks flows where nothing runs.
+pub(crate) fn builtin_declarations() -> impl Iterator<Item = ToolDeclaration> {
+    Builtin::ALL.into_iter().map(Builtin::declaration)
+}
+
+/// Whether a built-in tool has this name: no plugin's can.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| builtin_declarations().map(|tool| tool.name).collect());
+    NAMES.contains(name)
 }
 
 /// Reads a declaration and fills in what follows from it: source, trust, and the outputs of the node from the output

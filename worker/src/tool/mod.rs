@@ -7,6 +7,7 @@
 //! - `files`: the tools that read, search and write files
 //! - `http`: the tools that call other machines
 //! - `git`: the tools on the repository of the flows
+//! - `plugin`: tools of plugins: folders with a manifest that this machine trusts
 //! - one file a tool: `execute_command`, `flow_if`, `flow_switch` (both over `compare`), `delay`, `json_format`,
 //!   `json_query`, `text_template`
 
@@ -24,11 +25,12 @@ mod git;
 mod http;
 mod json_format;
 mod json_query;
+pub(crate) mod plugin;
 mod schema;
 mod text_template;
 mod toolbox;
 
-pub(crate) use catalog::builtin_catalog;
+pub(crate) use catalog::{builtin_declarations, is_builtin};
 pub(crate) use http::Network;
 pub(crate) use schema::UnusableSchema;
 pub(crate) use toolbox::{ToolSettings, Toolbox};

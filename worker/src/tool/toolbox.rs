@@ -9,7 +9,7 @@ use std::fs::DirBuilder;
 use std::future::Future;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -17,7 +17,7 @@ use weir_shared::run::event::ProcessReport;
 use weir_shared::tool::Catalog;
 
 use super::call::{StopReason, StopReceiver, ToolCall, ToolFailure, ToolOutcome};
-use super::catalog::Builtin;
+use super::catalog::{Builtin, builtin_declarations};
 use super::files::{
     Abandoned, Roots, delete_file, edit_file, glob, grep, list_directory, make_directory, move_file, read_file,
     write_file,
@@ -25,6 +25,7 @@ use super::files::{
 use super::git::GitTool;
 use super::git::command::Git;
 use super::http::{Network, http_request, web_fetch};
+use super::plugin::{self, Offered, PluginTool};
 use super::schema::{ToolSchema, UnusableSchema};
 use super::{delay, execute_command, flow_if, flow_switch, json_format, json_query, text_template};
 use crate::clock::Clock;
@@ -67,8 +68,16 @@ struct Inner {
     supervisor: Supervisor,
     clock: Clock,
     settings: ToolSettings,
-    catalog: Arc<Catalog>,
+    /// What plugins offer, and the catalog of that and of the built-in tools: one is never seen without the other.
+    offer: RwLock<Offer>,
     tools: HashMap<String, Tool>,
+}
+
+/// The tools of plugins, and the catalog with them in it.
+#[derive(Debug, Clone)]
+struct Offer {
+    plugins: Arc<Offered>,
+    catalog: Arc<Catalog>,
 }
 
 #[derive(Debug)]
@@ -93,14 +102,30 @@ impl Toolbox {
             tools.insert(declaration.name.clone(), Tool { builtin, schema, timeout });
             declarations.push(declaration);
         }
-        let catalog = Arc::new(Catalog::new(declarations));
+        let offer = Offer { plugins: Arc::default(), catalog: Arc::new(Catalog::new(declarations)) };
         let supervisor = supervisor.hiding(settings.secrets.masker());
-        Ok(Self(Arc::new(Inner { supervisor, clock, settings, catalog, tools })))
+        Ok(Self(Arc::new(Inner { supervisor, clock, settings, offer: RwLock::new(offer), tools })))
     }
 
     /// What flows are checked against and `GET /api/agent/tools` serves.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.0.catalog)
+        self.offer().catalog
+    }
+
+    /// Offers these tools of plugins from now on, in the place of those before. Calls that run go on as they were.
+    pub(crate) fn offer_plugins(&self, tools: Vec<PluginTool>) {
+        let (offered, unusable) = Offered::of(tools);
+        for error in unusable {
+            tracing::error!(%error, "a tool of a plugin is not offered");
+        }
+        // The built-in ones last: of two with one name the later stays.
+        let catalog = Catalog::new(offered.declarations().chain(builtin_declarations()));
+        let offer = Offer { plugins: Arc::new(offered), catalog: Arc::new(catalog) };
+        *self.0.offer.write().unwrap_or_else(PoisonError::into_inner) = offer;
+    }
+
+    fn offer(&self) -> Offer {
+        self.0.offer.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Where commands look for programs.
@@ -127,15 +152,14 @@ impl Toolbox {
 
     async fn dispatch(&self, mut call: ToolCall) -> (Answer, Option<Box<ProcessReport>>) {
         let Some(tool) = self.0.tools.get(call.tool.as_str()) else {
-            return (Err(ToolFailure::because(format!("there is no tool `{}`", call.tool))), None);
+            return self.dispatch_to_plugin(call).await;
         };
         let arguments = Value::Object(std::mem::take(&mut call.args));
         if let Err(faults) = tool.schema.check_input(&arguments) {
             return (Err(ToolFailure::because(faults)), None);
         }
-        let directory = call.run_dir.work();
-        if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(&directory) {
-            return (Err(ToolFailure::because(format!("{}: {error}", directory.display()))), None);
+        if let Err(failure) = make_workspace(&call) {
+            return (Err(failure), None);
         }
         let (answer, report) = match tool.builtin {
             Builtin::ExecuteCommand => {
@@ -173,6 +197,17 @@ impl Toolbox {
             Err(faults) => Err(ToolFailure::because(faults)),
         });
         (answer, report)
+    }
+
+    async fn dispatch_to_plugin(&self, mut call: ToolCall) -> (Answer, Option<Box<ProcessReport>>) {
+        let Some(tool) = self.offer().plugins.get(&call.tool) else {
+            return (Err(ToolFailure::because(format!("there is no tool `{}`", call.tool))), None);
+        };
+        if let Err(failure) = make_workspace(&call) {
+            return (Err(failure), None);
+        }
+        let arguments = Value::Object(std::mem::take(&mut call.args));
+        plugin::call(&self.0.supervisor, &tool, arguments, call, self.0.settings.output_file_bytes).await
     }
 
     /// Calls a file tool on a thread that may block.
@@ -223,6 +258,13 @@ impl Toolbox {
 
 /// The code of one tool that searches.
 type SearchTool = fn(Value, &Roots, &Abandoned) -> Result<Value, String>;
+
+/// Makes the working directory that a run's steps share.
+fn make_workspace(call: &ToolCall) -> Result<(), ToolFailure> {
+    let directory = call.run_dir.work();
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    made.map_err(|error| ToolFailure::because(format!("{}: {error}", directory.display())))
+}
 
 /// The code of one file tool.
 type FileTool = fn(Value, &Roots) -> Result<Value, String>;

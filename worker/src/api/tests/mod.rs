@@ -4,6 +4,7 @@ mod client;
 mod door;
 mod foreign_pages;
 mod library;
+mod plugins;
 mod runs;
 mod server;
 mod session;

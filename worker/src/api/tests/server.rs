@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use weir_shared::limits::Limits;
 
 use super::client::Ask;
+use crate::access::code::Codes;
 use crate::access::origin::Names;
 use crate::access::session::SessionCookie;
 use crate::access::token::{SECRET_BYTES, Token};
@@ -23,6 +24,7 @@ use crate::process::Supervisor;
 use crate::secret::Secrets;
 use crate::shutdown::{Shutdown, Stage};
 use crate::store::Store;
+use crate::tool::plugin::{Homes, Plugins};
 use crate::tool::{ToolSettings, Toolbox};
 
 /// A running server. Dropping it does not end it; the runtime of the test does.
@@ -50,21 +52,29 @@ impl Server {
             names: Names::of(address, &[], &["https://ally.example".to_owned()]),
             cookie: SessionCookie::of(&worker.id),
             token: token.clone(),
+            codes: Codes::default(),
             sessions: Sessions::in_store(store.clone(), Clock::system()),
         });
         let (shutdown, watch) = Shutdown::new();
         let supervisor = Supervisor::start(&worker.id);
         let toolbox = Toolbox::new(supervisor, Clock::system(), ToolSettings::default()).unwrap();
-        let catalog = toolbox.catalog();
+        let library = Library::open(flows.clone(), toolbox.catalog(), Limits::default(), None);
+        let (tools, judge) = (toolbox.clone(), library.clone());
+        let offer = move |offered| {
+            tools.offer_plugins(offered);
+            judge.judge_by(tools.catalog());
+        };
+        let plugins = Plugins::open(Homes::of(&flows, None), store.clone(), Box::new(offer)).unwrap();
         let times = (Clock::system(), watch.clone());
         let api = Api {
             access: access.clone(),
             page: Arc::new(Page::Absent),
             worker: Arc::new(worker),
-            library: Library::open(flows, catalog.clone(), Limits::default(), None),
-            runs: Runs::new(store.clone(), toolbox, times, state.clone(), Settings::default()),
+            library,
+            runs: Runs::new(store.clone(), toolbox.clone(), times, state.clone(), Settings::default()),
             store,
-            catalog,
+            toolbox,
+            plugins,
             limits: Limits::default(),
             secrets: Secrets::default(),
             state,

@@ -51,3 +51,19 @@ async fn the_token_works_in_both_headers() {
     assert_eq!(show.clone().header("X-Weir-Token", server.token.as_str()).send(server.address).await.status, 200);
     assert_eq!(show.header("X-Weir-Token", "wrong").send(server.address).await.status, 401);
 }
+
+#[tokio::test]
+async fn a_code_opens_one_session_in_the_place_of_the_token() {
+    let server = Server::start().await;
+    let stranger = Ask::new("POST", "/api/session/code").body("{}").send(server.address).await;
+    assert_eq!(stranger.status, 401, "a stranger gets none");
+    let made = server.ask("POST", "/api/session/code").body("{}").send(server.address).await;
+    assert_eq!((made.status, made.json()["expiresInSeconds"].as_u64()), (201, Some(60)));
+    let code = made.json()["code"].as_str().unwrap().to_owned();
+    let as_token = Ask::new("GET", "/api/session").header("X-Weir-Token", code.as_str());
+    assert_eq!(as_token.send(server.address).await.status, 401, "it is no token");
+    let opened = open(&code).send(server.address).await;
+    assert_eq!((opened.status, opened.json()["owner"].as_str()), (200, Some("local")));
+    assert!(opened.header("set-cookie").is_some());
+    assert_eq!(open(&code).send(server.address).await.status, 401, "it was spent");
+}

@@ -6,6 +6,7 @@ mod faulty_disk;
 mod history;
 mod journal;
 mod opening;
+mod plugins;
 mod sessions;
 
 use std::sync::Arc;
