@@ -4,6 +4,8 @@
 //! (`WEIR_CFG_SHUTDOWN_GRACE_SECONDS`). A name that is no key is an error, and says which key is near: a mistyped
 //! limit must not be no limit. Putting the sources together is pure; reading them is [`Sources`].
 
+mod shown;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -54,7 +54,8 @@ fn text(refused: &Refused) -> String {
         .join("\n")
 }
 
-fn finding_line(finding: &Finding) -> String {
+/// A finding as one line.
+pub(super) fn finding_line(finding: &Finding) -> String {
     let place = finding.line.zip(finding.column).map(|(line, column)| format!("{line}:{column}: ")).unwrap_or_default();
     format!("{place}{} [{}]", finding.message, finding.code.as_str())
 }
@@ -105,7 +106,8 @@ impl Worker {
         Ok(Self { agent, address, token })
     }
 
-    fn url(&self, path: &str) -> String {
+    /// An address on this worker.
+    pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 

@@ -3,9 +3,11 @@
 //! Standard output is data, standard error is talk; a reader that goes away is a success. What a command does with a
 //! worker it does over the API, like any other caller.
 
+mod alone;
 mod approve;
 mod cancel;
 mod check;
+mod config;
 mod connect;
 mod decisions;
 mod events;
@@ -15,13 +17,17 @@ mod fmt;
 mod gate;
 mod list;
 mod log;
+mod logs;
+mod open;
 mod output;
 mod progress;
 mod run;
 mod run_inputs;
 mod runs;
+mod schema;
 mod serve;
 mod store;
+mod telling;
 mod trust;
 
 use std::path::PathBuf;
@@ -54,7 +60,11 @@ enum Command {
     Cancel(cancel::Cancel),
     Approve(approve::Approve),
     Store(store::Store),
+    Logs(logs::Logs),
     Trust(trust::Trust),
+    Open(open::Open),
+    Schema(schema::Schema),
+    Config(config::Configuration),
 }
 
 /// Where a command finds the worker.
@@ -88,7 +98,11 @@ pub(crate) fn main() -> ExitCode {
         Command::Cancel(cancel) => cancel.execute(),
         Command::Approve(approve) => approve.execute(),
         Command::Store(store) => store.execute(),
+        Command::Logs(logs) => logs.execute(),
         Command::Trust(trust) => trust.execute(),
+        Command::Open(open) => open.execute(),
+        Command::Schema(schema) => schema.execute(),
+        Command::Config(config) => config.execute(),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -1,7 +1,7 @@
-//! `weir run`: starts a flow on the running worker and follows it to its end.
+//! `weir run`: runs a flow to its end: on the running worker, or by itself when there is none.
 
 use std::io::{self, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -9,19 +9,23 @@ use nix::sys::signal::{SigSet, Signal};
 use serde_json::Value;
 use weir_shared::flow::PermissionMode;
 use weir_shared::ids::{FlowId, GateId, RunId};
-use weir_shared::run::event::{EndCode, Event, RunConfig};
+use weir_shared::run::event::RunConfig;
 use weir_shared::wire::{Approve, FlowView, RunAccepted, RunFlow};
 
+use super::alone::{self, Asked};
 use super::connect::{AskError, Worker};
-use super::events::{Frame, next_frame};
+use super::events::next_frame;
 use super::exit::{Exit, Stop};
-use super::progress::Progress;
+use super::telling::{Json, Telling, Told};
 use super::{Done, Place, gate, output, run_inputs};
+use crate::config::Config;
 
-/// Run a flow on the running worker, and follow it to its end
+/// Run a flow to its end
 ///
+/// On the running worker, or by itself on the same engine when none runs; then it holds the state directory meanwhile.
 /// Steps and progress go to standard error, the result to standard output. A gate is asked about on a terminal; without
-/// one the command ends with exit code 4, and the run waits. Ctrl-C cancels the run; a second one leaves at once.
+/// one the command ends with exit code 4, and the run waits. Ctrl-C cancels the run; a second one forces it, or leaves at
+/// once when a worker runs it.
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// The flow: its id, or its file `…/<id>.flow.json`
@@ -65,23 +69,38 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 impl Run {
     pub(super) fn execute(self) -> Done {
-        let worker = Worker::find(&self.place.config()?)?;
+        let config = self.place.config()?;
         let flow = flow_id(&self.flow)?;
-        let view: FlowView = worker.get(&format!("/api/workflows/{flow}"))?;
         let file = self.inputs_file.as_deref().map(read_inputs).transpose()?;
-        let schema = view.flow.as_ref().and_then(|flow| flow.inputs.as_ref());
-        let inputs =
-            run_inputs::assemble(schema, file.as_deref(), &self.inputs).map_err(|error| Stop::usage(&error))?;
-        let mut config = RunConfig::default();
+        let inputs = |schema: Option<&Value>| {
+            run_inputs::assemble(schema, file.as_deref(), &self.inputs).map_err(|error| Stop::usage(&error))
+        };
+        let mut run_config = RunConfig::default();
         if let Some(mode) = self.permission_mode {
-            config.permission_mode = mode.into();
+            run_config.permission_mode = mode.into();
         }
-        let body = RunFlow { inputs, config, ..RunFlow::default() };
+        let json = if self.json { Json::Yes } else { Json::No };
+        let Some(worker) = Worker::running(&config)? else {
+            let file = flow_file(&self.flow, &flow, &config);
+            return alone::run(config, &Asked { file, flow, inputs: &inputs, config: run_config, json });
+        };
+        let view: FlowView = worker.get(&format!("/api/workflows/{flow}"))?;
+        let inputs = inputs(view.flow.as_ref().and_then(|flow| flow.inputs.as_ref()))?;
+        let body = RunFlow { inputs, config: run_config, ..RunFlow::default() };
         let interrupts = Interrupts::hold()?;
         let accepted: RunAccepted = worker.post(&format!("/api/workflows/{flow}/run"), &body)?;
         output::tell(&format!("run {}", accepted.run_id));
         interrupts.cancel(worker.clone(), accepted.run_id.clone());
-        Following { worker, run: accepted.run_id, progress: Progress::default(), json: self.json }.follow()
+        Following { worker, telling: Telling::of(accepted.run_id, json) }.follow()
+    }
+}
+
+/// Where the flow is that was named, for a run without a worker: a file as it was named, an id in the flow directory.
+fn flow_file(named: &str, flow: &FlowId, config: &Config) -> PathBuf {
+    if named.ends_with(".flow.json") && named.contains('/') || Path::new(named).is_file() {
+        PathBuf::from(named)
+    } else {
+        config.flows.join(format!("{flow}.flow.json"))
     }
 }
 
@@ -128,16 +147,16 @@ impl Interrupts {
     }
 }
 
+/// A run that a worker runs.
 struct Following {
     worker: Worker,
-    run: RunId,
-    progress: Progress,
-    json: bool,
+    telling: Telling,
 }
 
 impl Following {
     fn follow(mut self) -> Done {
-        let path = format!("/api/agent/stream?runId={}", self.run);
+        let run = self.telling.run.clone();
+        let path = format!("/api/agent/stream?runId={run}");
         let mut last: Option<String> = None;
         let mut lost = 0;
         loop {
@@ -148,53 +167,33 @@ impl Following {
                     while let Ok(Some(frame)) = next_frame(&mut stream) {
                         lost = 0;
                         last = frame.id.clone().or(last);
-                        if let Some(exit) = self.take(&frame)? {
-                            return Ok(exit);
+                        match self.telling.take(&frame)? {
+                            Told::Nothing => {}
+                            Told::Ended(exit) => return Ok(exit),
+                            Told::Gate(gate) => {
+                                if let Some(exit) = self.answer(gate)? {
+                                    return Ok(exit);
+                                }
+                            }
                         }
                     }
                 }
-                Ok(None) => return Err(Stop::failed(&format!("the end of run {} was missed", self.run))),
+                Ok(None) => return Err(Stop::failed(&format!("the end of run {run} was missed"))),
                 Err(AskError::Unreachable { .. }) if lost < RECONNECTS => {}
                 Err(error) => return Err(error.into()),
             }
             lost += 1;
             if lost > RECONNECTS {
-                return Err(Stop::failed(&format!("the stream of run {} was lost; see `weir runs`", self.run)));
+                return Err(Stop::failed(&format!("the stream of run {run} was lost; see `weir runs`")));
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// Shows one frame, and says when it was the last one that counts.
-    fn take(&mut self, frame: &Frame) -> Result<Option<Exit>, Stop> {
-        let Some(event) = event_of(frame) else { return Ok(None) };
-        for line in self.progress.lines(&event) {
-            output::tell(&line);
-        }
-        match event {
-            Event::StepApprovalRequested { gate_id, .. } | Event::PlanApprovalRequested { gate_id } => {
-                self.answer(gate_id)
-            }
-            Event::Complete { summary, result } => {
-                self.finish("completed", &summary, Some(&result))?;
-                Ok(Some(Exit::Done))
-            }
-            Event::Error { message, code, .. } => {
-                let (status, exit) = match code {
-                    EndCode::Cancelled => ("cancelled", Exit::Cancelled),
-                    EndCode::Interrupted => ("interrupted", Exit::Failed),
-                    EndCode::Failed | EndCode::StorageFull => ("failed", Exit::Failed),
-                };
-                self.finish(status, &message, None)?;
-                Ok(Some(exit))
-            }
-            _ => Ok(None),
-        }
-    }
-
     fn answer(&self, gate_id: GateId) -> Result<Option<Exit>, Stop> {
+        let run = &self.telling.run;
         if !gate::somebody_is_there() {
-            output::tell(&format!("the run waits; answer with `weir approve {} --gate {gate_id}`", self.run));
+            output::tell(&format!("the run waits; answer with `weir approve {run} --gate {gate_id}`"));
             return Ok(Some(Exit::Gate));
         }
         let approved = match gate::ask(&format!("gate {gate_id}")) {
@@ -203,7 +202,7 @@ impl Following {
             gate::Said::Nothing => return Ok(Some(Exit::Gate)),
         };
         let answer = Approve { gate_id: Some(gate_id), approved: Some(approved), reason: None };
-        match self.worker.post::<Value>(&format!("/api/agent/{}/approve", self.run), &answer) {
+        match self.worker.post::<Value>(&format!("/api/agent/{run}/approve"), &answer) {
             Ok(_) => {}
             // Somebody else was quicker, or the run is over: the stream tells which.
             Err(AskError::Refused(refused)) if refused.status == 409 => output::tell(&refused.problem.error),
@@ -211,35 +210,6 @@ impl Following {
         }
         Ok(None)
     }
-
-    fn finish(&self, status: &str, said: &str, result: Option<&Value>) -> Result<(), Stop> {
-        if self.json {
-            let (summary, error) = if result.is_some() { (Some(said), None) } else { (None, Some(said)) };
-            let whole = serde_json::json!({
-                "runId": self.run, "status": status, "summary": summary, "error": error, "result": result,
-            });
-            return output::data(&output::json_line(&whole)?);
-        }
-        output::tell(&format!("{status}: {said}"));
-        match result {
-            None | Some(Value::Null) => Ok(()),
-            Some(Value::String(text)) => output::data(&format!("{}\n", text.trim_end_matches('\n'))),
-            Some(value) => {
-                let text = serde_json::to_string_pretty(value).map_err(|error| Stop::failed(&error))?;
-                output::data(&format!("{text}\n"))
-            }
-        }
-    }
-}
-
-/// The event that a frame carries; none for frames that are not events.
-fn event_of(frame: &Frame) -> Option<Event> {
-    let mut data: Value = serde_json::from_str(&frame.data).ok()?;
-    let fields = data.as_object_mut()?;
-    // Of the record, not of the event.
-    fields.shift_remove("seq")?;
-    fields.shift_remove("ts");
-    serde_json::from_value(serde_json::json!({ "event": frame.event, "data": data })).ok()
 }
 
 #[cfg(test)]
@@ -252,13 +222,5 @@ mod tests {
             assert_eq!(flow_id(named).unwrap().as_str(), "nightly", "{named}");
         }
         assert_eq!(flow_id("Not A Flow").unwrap_err().exit, Exit::Usage);
-    }
-
-    #[test]
-    fn an_event_is_read_from_its_frame_and_output_is_none() {
-        let frame = |event: &str, data: &str| Frame { id: None, event: event.to_owned(), data: data.to_owned() };
-        let event = event_of(&frame("cancel_requested", r#"{"seq":3,"ts":"2026-11-30T22:16:40.123Z","by":"local"}"#));
-        assert_eq!(event, Some(Event::CancelRequested { by: "local".to_owned() }));
-        assert_eq!(event_of(&frame("step_output", r#"{"index":0,"text":"x"}"#)), None);
     }
 }
