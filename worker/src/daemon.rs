@@ -107,7 +107,8 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     let flows = std::path::absolute(&config.flows)?;
     let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
 
-    let Parts { clock, toolbox, plugins, library, runs } = assemble(&config, &flows, (&store, &secrets), watch.clone()).await?;
+    let Parts { clock, toolbox, plugins, library, runs } =
+        assemble(&config, &flows, (&store, &secrets), watch.clone()).await?;
     for id in trusted {
         trust(&plugins, id).await?;
     }

@@ -71,7 +71,9 @@ pub(crate) async fn assemble(
     };
     let homes = Homes::of(flows, config.user_plugins.as_deref());
     let plugins = Plugins::open(homes, store.clone(), Box::new(offer))?;
-    let library = slot.get_or_init(|| Library::open(flows.to_owned(), toolbox.catalog(), config.limits, Some(secrets.clone()))).clone();
+    let library = slot
+        .get_or_init(|| Library::open(flows.to_owned(), toolbox.catalog(), config.limits, Some(secrets.clone())))
+        .clone();
     // For an offer between the two lines above.
     library.judge_by(toolbox.catalog());
     let settings = Settings {

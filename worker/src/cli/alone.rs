@@ -104,10 +104,12 @@ impl Drop for Held {
 async fn work(held: &Held, asked: &Asked<'_>) -> Done {
     let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| Stop::failed(&error))?;
     let store = Store::open(&held.config.state.join("weir.redb")).map_err(|error| Stop::usage(&error))?;
+    let secrets = held.config.secrets.read().map_err(|error| Stop::usage(&error))?;
     let (shutdown, watch) = Shutdown::new();
     let flows = asked.file.parent().unwrap_or(Path::new("."));
     let flows = std::path::absolute(flows).map_err(|error| Stop::failed(&error))?;
-    let parts = assemble(&held.config, &flows, &store, watch).await.map_err(|error| Stop::failed(&error))?;
+    let parts =
+        assemble(&held.config, &flows, (&store, &secrets), watch).await.map_err(|error| Stop::failed(&error))?;
     let done = match start(&parts, &held.config, asked).await {
         Ok(run) => {
             Alone { parts: &parts, shutdown: &shutdown, keep: held.keep }.follow(run, asked.json, &mut interrupts).await
@@ -123,7 +125,8 @@ async fn work(held: &Held, asked: &Asked<'_>) -> Done {
 async fn start(parts: &Parts, config: &Config, asked: &Asked<'_>) -> Result<RunId, Stop> {
     let bytes = flow_files::read(&asked.file)?;
     let catalog = parts.toolbox.catalog();
-    let around = Surroundings { catalog: &catalog, limits: &config.limits, secrets: None };
+    let around =
+        Surroundings { catalog: &catalog, limits: &config.limits, secrets: Some(parts.toolbox.secrets().names()) };
     let checked = check_text(&bytes, &around);
     let (Some(flow), Some(plan)) = (checked.flow, checked.plan) else {
         let errors = checked.findings.iter().filter(|finding| finding.is_error()).map(finding_line);
