@@ -20,3 +20,4 @@ mod samples;
 mod saving_by_rename;
 mod secrets;
 mod soak;
+mod without_a_worker;
