@@ -32,13 +32,15 @@ const STOP_TIME: Duration = Duration::from_secs(10);
 /// How long killed steps may take to be recorded.
 const FORCED_TIME: Duration = Duration::from_secs(5);
 
+/// Makes the inputs of a flow with this schema.
+pub(super) type MakeInputs<'a> = dyn Fn(Option<&Value>) -> Result<Map<String, Value>, Stop> + 'a;
+
 /// What is to run.
 pub(super) struct Asked<'a> {
     /// The flow's file.
     pub(super) file: PathBuf,
     pub(super) flow: FlowId,
-    /// Makes inputs for a flow with this input schema.
-    pub(super) inputs: &'a dyn Fn(Option<&Value>) -> Result<Map<String, Value>, Stop>,
+    pub(super) inputs: &'a MakeInputs<'a>,
     pub(super) config: RunConfig,
     pub(super) json: Json,
 }
@@ -130,8 +132,8 @@ async fn start(parts: &Parts, config: &Config, asked: &Asked<'_>) -> Result<RunI
     let checked = check_text(&bytes, &around);
     let (Some(flow), Some(plan)) = (checked.flow, checked.plan) else {
         let errors = checked.findings.iter().filter(|finding| finding.is_error()).map(finding_line);
-        let lines = errors.map(|line| format!("\n  {line}")).collect::<String>();
-        return Err(Stop { exit: Exit::Findings, message: format!("the flow has errors and cannot run{lines}") });
+        let told = listed("the flow has errors and cannot run", errors);
+        return Err(Stop { exit: Exit::Findings, message: told });
     };
     let inputs = (asked.inputs)(flow.inputs.as_ref())?;
     let source = Source::Flow {
@@ -147,6 +149,11 @@ async fn start(parts: &Parts, config: &Config, asked: &Asked<'_>) -> Result<RunI
     Ok(accepted.run_id)
 }
 
+/// What is wrong, and each part of it on a line of its own.
+fn listed(what: &str, lines: impl Iterator<Item = String>) -> String {
+    std::iter::once(what.to_owned()).chain(lines.map(|line| format!("  {line}"))).collect::<Vec<_>>().join("\n")
+}
+
 fn refused(error: &StartError) -> Stop {
     let faults = match error {
         StartError::Inputs(faults) | StartError::Plan(faults) | StartError::NotYetSupported(faults) => {
@@ -154,8 +161,8 @@ fn refused(error: &StartError) -> Stop {
         }
         StartError::Goal(_) | StartError::Capacity { .. } | StartError::Stopping | StartError::Store(_) => &[],
     };
-    let lines = faults.iter().map(|fault| format!("\n  {}: {}", fault.path, fault.message)).collect::<String>();
-    Stop::usage(&format!("{error}{lines}"))
+    let lines = faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message));
+    Stop::usage(&listed(&error.to_string(), lines))
 }
 
 /// A run that is followed.

@@ -146,8 +146,8 @@ impl Log {
             }
             self.printed.insert((index, attempt, name), from + bytes.len() as u64);
             let text = String::from_utf8_lossy(&bytes);
-            let lines: String = text.lines().map(|line| format!("    {mark} {line}\n")).collect();
-            output::data(&lines)?;
+            let lines: Vec<String> = text.lines().map(|line| format!("    {mark} {line}\n")).collect();
+            output::data(&lines.concat())?;
         }
     }
 }

@@ -78,6 +78,7 @@ pub(super) enum OutputForm {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    #[expect(dead_code, reason = "it has to be there; its value is looked at before anything else")]
     schema: u64,
     id: String,
     name: String,
@@ -291,7 +292,7 @@ impl Judging<'_> {
         for problem in check_schema(schema) {
             let path = problem.pointer.to_path();
             let place = if path.is_empty() { name.to_owned() } else { format!("{name}.{path}") };
-            self.fault("bad_schema", &place, problem.problem.to_string());
+            self.fault("bad_schema", &place, problem.problem);
         }
     }
 
