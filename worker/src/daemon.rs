@@ -121,7 +121,7 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
         cookie: SessionCookie::of(&worker.id),
         token: token.clone(),
         codes: Codes::default(),
-        sessions: Sessions::in_store(store.clone(), clock),
+        sessions: Sessions::in_store(store.clone(), clock.clone()),
     });
     let card =
         WorkerCard { pid: std::process::id(), address: address.to_string(), worker_id: worker.id.clone(), flows };
