@@ -56,7 +56,7 @@ impl Heard {
     pub(crate) async fn until(&self, words: &str) {
         let holds = || self.pieces().iter().any(|(_, _, bytes)| String::from_utf8_lossy(bytes).contains(words));
         let mut count = self.count.subscribe();
-        let heard = tokio::time::timeout(Duration::from_secs(60), count.wait_for(|_| holds())).await;
+        let heard = tokio::time::timeout(Duration::from_mins(1), count.wait_for(|_| holds())).await;
         assert!(heard.is_ok(), "`{words}` was never written; heard: {:?}", self.pieces());
     }
 }
