@@ -13,6 +13,7 @@ mod feed;
 mod guard;
 mod library;
 mod parts;
+mod patience;
 mod process;
 mod queue;
 mod retention;

@@ -6,11 +6,12 @@
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::access::token::{SECRET_BYTES, Token};
+use crate::patience::try_while;
 
 /// A state directory that may be read by anyone who may read its files.
 #[derive(Debug, Clone)]
@@ -48,6 +49,17 @@ pub(crate) enum StateError {
     Io { path: PathBuf, source: io::Error },
 }
 
+impl StateError {
+    /// Whether the lock may be free in a moment: nobody says to hold it, or who says so lives no more.
+    fn may_pass(&self) -> bool {
+        match self {
+            StateError::Held { holder, .. } => !Path::new(&format!("/proc/{}", holder.pid)).exists(),
+            StateError::HeldByUnknown { .. } => true,
+            StateError::NoWorker { .. } | StateError::BadToken { .. } | StateError::Io { .. } => false,
+        }
+    }
+}
+
 impl StateDirectory {
     /// Names a state directory; nothing is touched.
     pub(crate) fn at(path: PathBuf) -> Self {
@@ -64,11 +76,12 @@ impl StateDirectory {
             .mode(0o600)
             .open(self.0.join("lock"))
             .map_err(|error| self.failed("lock", error))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(StateLock { _held: lock }),
+        try_while(StateError::may_pass, || match lock.try_lock() {
+            Ok(()) => Ok(()),
             Err(TryLockError::WouldBlock) => Err(self.held()),
             Err(TryLockError::Error(error)) => Err(self.failed("lock", error)),
-        }
+        })?;
+        Ok(StateLock { _held: lock })
     }
 
     fn held(&self) -> StateError {
@@ -161,6 +174,21 @@ mod tests {
         assert!(refusal.contains("pid 7") && refusal.contains("127.0.0.1:9347"), "{refusal}");
         drop(lock);
         assert!(state.take().is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_a_dead_worker_left_to_a_process_it_was_starting_is_waited_for() {
+        let temporary = tempfile::tempdir().unwrap();
+        let state = StateDirectory::at(temporary.path().to_owned());
+        let lock = state.take().unwrap();
+        state.announce(&WorkerCard { pid: u32::MAX, ..card() }).unwrap();
+        let (taking, took) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| taking.send(state.take().map(drop).map_err(|error| error.to_string())).unwrap());
+            assert!(took.recv_timeout(std::time::Duration::from_millis(20)).is_err(), "it is held");
+            drop(lock);
+            assert_eq!(took.recv_timeout(std::time::Duration::from_mins(1)).unwrap(), Ok(()));
+        });
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::hold::Hold;
 use super::migrate;
 use super::tables;
 use super::worker_id::WorkerId;
+use crate::patience::try_while;
 
 /// Pages that redb keeps in memory. Its own default is 1 GiB; the whole worker is to stay under 25 MiB when idle.
 const CACHE_BYTES: usize = 8 * 1024 * 1024;
@@ -158,6 +159,10 @@ impl Opened {
 
 /// Opens and admits the database; nothing is written to its file.
 pub(super) fn open(open_disk: &OpenDisk) -> Result<(Opened, WorkerId), ShelfError> {
+    try_while(|error| matches!(error, ShelfError::Held), || open_at_once(open_disk))
+}
+
+fn open_at_once(open_disk: &OpenDisk) -> Result<(Opened, WorkerId), ShelfError> {
     let hold = Hold::new(open_disk().map_err(StoreError::from)?).map_err(StoreError::from)?;
     let attempt = AssertUnwindSafe(|| {
         if hold.len().map_err(StoreError::from)? == 0 {
