@@ -53,6 +53,9 @@ mod state;
 /// Starts the page: mounts the application under the document's body.
 #[cfg(target_arch = "wasm32")]
 pub fn start() {
-    console_error_panic_hook::set_once();
+    std::panic::set_hook(Box::new(|panic| {
+        console_error_panic_hook::hook(panic);
+        state::local::rescue();
+    }));
     leptos::mount::mount_to_body(app::App);
 }

@@ -14,11 +14,11 @@ use crate::geometry::arrange::Direction;
 use crate::gesture::input::{Input, Joining};
 use crate::gesture::machine::Gesture;
 use crate::model::item::{Item, Selection};
-use crate::state::stage::Stage;
+use crate::state::stage::{Question, Stage};
 
 /// Where a key goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Focus {
+pub(super) enum Focus {
     /// A field or a dialog: the key is typed there.
     Typing,
     /// A button or a link: Enter and Space press it.
@@ -26,7 +26,7 @@ enum Focus {
     Canvas,
 }
 
-fn focus_of(event: &KeyboardEvent) -> Focus {
+pub(super) fn focus_of(event: &web_sys::Event) -> Focus {
     // The first of the path is where the key really went, also inside a shadow root.
     let target = event.composed_path().get(0);
     let Ok(element) = target.dyn_into::<Element>() else { return Focus::Canvas };
@@ -47,9 +47,9 @@ fn focus_of(event: &KeyboardEvent) -> Focus {
 }
 
 /// Listens for as long as the current owner lives.
-pub(crate) fn listen(stage: Stage) {
+pub(crate) fn listen(stage: Stage, sheet: RwSignal<bool>) {
     let api = Api::from_context();
-    let down = window_event_listener(ev::keydown, move |event| press(&event, stage, api));
+    let down = window_event_listener(ev::keydown, move |event| press(&event, stage, api, sheet));
     let up = window_event_listener(ev::keyup, move |event| {
         if event.key() == " " {
             stage.hold_panning_key(false);
@@ -64,7 +64,7 @@ pub(crate) fn listen(stage: Stage) {
     });
 }
 
-fn press(event: &KeyboardEvent, stage: Stage, api: Api) {
+fn press(event: &KeyboardEvent, stage: Stage, api: Api, sheet: RwSignal<bool>) {
     if event.is_composing() || event.key_code() == 229 {
         return;
     }
@@ -82,6 +82,11 @@ fn press(event: &KeyboardEvent, stage: Stage, api: Api) {
     if focus == Focus::Typing {
         return;
     }
+    if key == "?" && !command {
+        event.prevent_default();
+        sheet.set(true);
+        return;
+    }
     let done = if command { with_command(&key, event.shift_key(), stage) } else { plain(event, &key, focus, stage) };
     if done {
         event.prevent_default();
@@ -95,6 +100,8 @@ fn with_command(key: &str, shift: bool, stage: Stage) -> bool {
         ("z", false) => builder.undo(),
         ("z", true) | ("y", false) => builder.redo(),
         ("a", false) => stage.select_all(),
+        ("d", false) => stage.duplicate(),
+        ("f", false) => stage.asked.set(Some(Question::Find)),
         _ => return false,
     }
     true
@@ -129,15 +136,23 @@ fn plain(event: &KeyboardEvent, key: &str, focus: Focus, stage: Stage) -> bool {
             }
         }
         ("Delete" | "Backspace", _) => stage.remove_selection(),
+        // With Alt some keyboards make another letter of it.
+        _ if event.code() == "KeyT" && event.shift_key() && event.alt_key() => stage.tidy(),
+        _ if event.alt_key() => return false,
         ("f" | "F", _) => stage.fit(),
-        ("/", _) => focus_palette(),
+        ("n" | "/", _) => stage.asked.set(Some(Question::Add { at: stage.pointed_at() })),
+        ("N", _) => stage.add_note(),
+        ("c" | "C", _) => stage.ask_target(),
         (" ", Focus::Canvas) => match focused_item(event) {
             Some(item) => stage.select(item, Joining::Replace),
             None => stage.hold_panning_key(true),
         },
         ("Enter", Focus::Canvas) => match focused_item(event) {
             Some(item) => stage.select(item, Joining::Replace),
-            None => return false,
+            None => match selected_note(stage) {
+                Some(note) => stage.write_in(&note),
+                None => return false,
+            },
         },
         _ => return false,
     }
@@ -163,9 +178,10 @@ fn focus_item(item: &Item) {
     }
 }
 
-fn focus_palette() {
-    let field = document().get_element_by_id("palette-search");
-    if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlElement>().ok()) {
-        let _ = field.focus();
-    }
+/// The one note that is selected.
+fn selected_note(stage: Stage) -> Option<String> {
+    stage.builder().selection.with_untracked(|selection| match selection.first() {
+        Some(Item::Note(id)) if selection.len() == 1 => Some(id.clone()),
+        Some(_) | None => None,
+    })
 }

@@ -7,10 +7,14 @@ use leptos::prelude::*;
 use weir_shared::ids::FlowId;
 use weir_shared::tool::Catalog;
 
+use super::clipboard;
 use super::conflict::ConflictBar;
 use super::findings::FindingsPanel;
 use super::keys::listen;
+use super::recovered::Recovered;
+use super::shortcuts::Shortcuts;
 use super::toolbar::Toolbar;
+use crate::backend::api::Api;
 use crate::canvas::surface::Surface;
 use crate::inspector::Inspector;
 use crate::palette::Palette;
@@ -18,6 +22,7 @@ use crate::runs::dialog::RunDialog;
 use crate::runs::panel::RunPanel;
 use crate::state::builder::Builder;
 use crate::state::drafts::{self, Draft};
+use crate::state::local;
 use crate::state::stage::Stage;
 
 /// One flow on the bench.
@@ -27,7 +32,11 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
     provide_context(builder);
     let stage = Stage::new(builder);
     provide_context(stage);
-    listen(stage);
+    let sheet = RwSignal::new(false);
+    listen(stage, sheet);
+    clipboard::listen(stage);
+    builder.follow_file(Api::from_context());
+    local::keep(builder);
     on_cleanup(move || builder.keep_draft());
     let leaving = window_event_listener(ev::beforeunload, move |event| {
         if builder.is_dirty_untracked() || drafts::any() {
@@ -40,8 +49,9 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
         <div class="builder">
             <Toolbar findings_open />
             <Palette stage />
-            <Surface stage />
+            <Surface stage on_help=move || sheet.set(true) />
             <ConflictBar />
+            <Recovered />
             <FindingsPanel open=findings_open />
             <div class="inspector-dock">
                 <Inspector />
@@ -50,6 +60,7 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
                 <RunPanel />
             </section>
             <RunDialog />
+            <Shortcuts open=sheet />
         </div>
     }
 }

@@ -8,9 +8,11 @@
 //! - `status`: what a run makes of a card
 //! - `overlay`: what a gesture shows: box, new edge, refusal, a tool on its way
 //! - `controls`: zoom, fit, snap, dots
+//! - `asking`: the list that opens on it: a tool, a target, a node
 //! - `map`: the small map
 //! - `ruler`: how wide a text is
 
+pub(crate) mod asking;
 pub(crate) mod card;
 pub(crate) mod controls;
 pub(crate) mod link;

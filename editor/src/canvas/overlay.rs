@@ -5,9 +5,10 @@ use leptos::prelude::*;
 
 use crate::face::card::tool_label;
 use crate::face::look::Look;
-use crate::geometry::card::{any_output, output};
+use crate::geometry::card::{any_output, input, output};
 use crate::geometry::curve::Curve;
 use crate::geometry::plane::{Point, Rect};
+use crate::gesture::input::End;
 use crate::gesture::machine::Gesture;
 use crate::model::item::Item;
 use crate::state::stage::Stage;
@@ -16,29 +17,42 @@ use crate::ui::icon::{Glyph, Icon};
 /// The edge in the hand, drawn on the canvas.
 #[component]
 pub(crate) fn NewEdge(stage: Stage) -> impl IntoView {
-    let drawn = move || {
-        let (source, at) = stage.gesture.with(|gesture| match gesture {
-            Gesture::Connect { from, at, .. } => Some((from.clone(), *at)),
-            _ => None,
-        })?;
+    let end_of = move |node: &str, port: Option<&String>| {
         let cards = stage.cards.get();
-        let card = cards.iter().find(|card| card.node() == Some(&source.node))?;
+        let card = cards.iter().find(|card| card.node() == Some(node))?;
         let rect = card.rect();
-        let (from, color) = card.face.with(|face| {
-            let index = face.outputs.iter().position(|output| Some(output) == source.port.as_ref());
-            let from = index.map_or_else(|| any_output(&rect), |index| output(&rect, index, face.outputs.len()));
-            (from, face.look.color.to_string())
-        });
-        let to = stage.viewport.get().to_canvas(at);
-        Some((Curve::between(from, to).path(), to, color))
+        Some(card.face.with(|face| {
+            let index = face.outputs.iter().position(|output| Some(output) == port);
+            let out = index.map_or_else(|| any_output(&rect), |index| output(&rect, index, face.outputs.len()));
+            (out, input(&rect), face.look.color.to_string())
+        }))
+    };
+    let drawn = move || {
+        let hand = |at: Point| stage.viewport.get().to_canvas(at);
+        stage.gesture.with(|gesture| match gesture {
+            Gesture::Connect { from, at, .. } => {
+                let (out, _, color) = end_of(&from.node, from.port.as_ref())?;
+                Some((out, hand(*at), hand(*at), color))
+            }
+            Gesture::Reconnect { edge, end: End::Target, at, .. } => {
+                let (out, _, color) = end_of(&edge.source, edge.port.as_ref())?;
+                Some((out, hand(*at), hand(*at), color))
+            }
+            Gesture::Reconnect { edge, end: End::Source, at, .. } => {
+                let (_, into, color) = end_of(&edge.target, None)?;
+                Some((hand(*at), into, hand(*at), color))
+            }
+            _ => None,
+        })
     };
     move || {
-        drawn().map(|(path, to, color)| {
+        drawn().map(|(from, to, held, color)| {
+            let path = Curve::between(from, to).path();
             let class = if stage.refusal().is_some() { "new-edge refused" } else { "new-edge" };
             view! {
                 <g class=class color=color>
                     <path class="line" d=path stroke="currentColor" />
-                    <circle cx=to.x.to_string() cy=to.y.to_string() r="5" fill="currentColor" />
+                    <circle cx=held.x.to_string() cy=held.y.to_string() r="5" fill="currentColor" />
                 </g>
             }
         })
@@ -57,7 +71,7 @@ pub(crate) fn Overlay(stage: Stage) -> impl IntoView {
     let reason = move || {
         let refusal = stage.refusal()?;
         let at = stage.gesture.with(|gesture| match gesture {
-            Gesture::Connect { at, .. } => Some(*at),
+            Gesture::Connect { at, .. } | Gesture::Reconnect { at, .. } => Some(*at),
             _ => None,
         })?;
         Some((refusal.to_string(), at))
@@ -115,13 +129,15 @@ pub(crate) fn Overlay(stage: Stage) -> impl IntoView {
 
 /// Whether outputs are to be seen everywhere: while an edge is in the hand.
 pub(crate) fn is_connecting(gesture: &Gesture) -> bool {
-    matches!(gesture, Gesture::Connect { .. })
+    matches!(gesture, Gesture::Connect { .. } | Gesture::Reconnect { .. })
 }
 
 /// The card under the edge in the hand.
 pub(crate) fn aimed_at(gesture: &Gesture) -> Option<Item> {
     match gesture {
-        Gesture::Connect { over, .. } => over.node().map(|id| Item::Node(id.to_owned())),
+        Gesture::Connect { over, .. } | Gesture::Reconnect { over, .. } => {
+            over.node().map(|id| Item::Node(id.to_owned()))
+        }
         _ => None,
     }
 }

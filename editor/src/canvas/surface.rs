@@ -4,21 +4,22 @@ use leptos::html::{Div, Main};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, PointerEvent, ResizeObserver, WheelEvent};
+use web_sys::{Element, MouseEvent, PointerEvent, ResizeObserver, WheelEvent};
 
+use super::asking::AskList;
 use super::card::CardView;
 use super::controls::Controls;
-use super::link::{CutButton, LinkView};
+use super::link::{EdgeTools, LinkView};
 use super::map::CanvasMap;
-use super::note::NoteView;
+use super::note::{NoteTools, NoteView};
 use super::overlay::{NewEdge, Overlay, aimed_at, is_connecting};
 use crate::geometry::card::GRID;
 use crate::geometry::plane::{Point, Size};
-use crate::gesture::input::{Button, Input, Joining, PointerKind, Press, Source, Target};
+use crate::gesture::input::{Button, End, Input, Joining, PointerKind, Press, Source, Target};
 use crate::gesture::machine::Gesture;
 use crate::gesture::wheel::{Turn, WheelAction, WheelUnit, action};
 use crate::model::item::{EdgeKey, Item};
-use crate::state::stage::Stage;
+use crate::state::stage::{Question, Stage};
 
 /// What an element stands for, by the attributes that cards, edges and notes carry.
 fn target_of(element: Option<Element>) -> Target {
@@ -34,12 +35,18 @@ fn target_of(element: Option<Element>) -> Target {
         (Some("output"), Some(node)) => {
             Target::Output(Source { node, port: read("data-port").filter(|port| !port.is_empty()) })
         }
-        (Some("edge"), _) => match (read("data-source"), read("data-target")) {
-            (Some(source), Some(target)) => {
-                Target::Item(Item::Edge(EdgeKey { source, port: read("data-port"), target }))
+        (Some("note-corner"), Some(id)) => Target::NoteCorner(id),
+        (Some(part @ ("edge" | "edge-source" | "edge-target")), _) => {
+            let (Some(source), Some(target)) = (read("data-source"), read("data-target")) else {
+                return Target::Canvas;
+            };
+            let edge = EdgeKey { source, port: read("data-port"), target };
+            match part {
+                "edge-source" => Target::EdgeEnd { edge, end: End::Source },
+                "edge-target" => Target::EdgeEnd { edge, end: End::Target },
+                _ => Target::Item(Item::Edge(edge)),
             }
-            _ => Target::Canvas,
-        },
+        }
         _ => Target::Canvas,
     }
 }
@@ -68,7 +75,7 @@ pub(crate) fn press_of(event: &PointerEvent, at: Point) -> Option<Press> {
 
 /// The canvas with everything on it.
 #[component]
-pub(crate) fn Surface(stage: Stage) -> impl IntoView {
+pub(crate) fn Surface(stage: Stage, #[prop(into)] on_help: Callback<()>) -> impl IntoView {
     let surface = NodeRef::<Main>::new();
     let world = NodeRef::<Div>::new();
     watch_size(surface, stage);
@@ -111,6 +118,7 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
         (event.pointer_id(), at, over)
     };
     let on_move = move |event: PointerEvent| {
+        stage.point_at(stage.on_surface(f64::from(event.client_x()), f64::from(event.client_y())));
         if stage.gesture.with_untracked(|gesture| *gesture == Gesture::Idle) {
             hover(&event, stage);
             return;
@@ -122,15 +130,39 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
         let (id, at, over) = place(&event);
         stage.feed(Input::Up { id, at, over });
     };
+    // The surface has captured the pointer, so the event itself says nothing of what lies under it.
+    let on_twice = move |event: MouseEvent| {
+        let (x, y) = (event.client_x(), event.client_y());
+        #[expect(clippy::cast_precision_loss, reason = "a point of the window")]
+        let under = document().element_from_point(x as f32, y as f32);
+        if is_free(&event) || under.as_ref().is_some_and(|under| matches!(under.closest("[data-free]"), Ok(Some(_)))) {
+            return;
+        }
+        match target_of(under) {
+            Target::Item(Item::Note(note)) => stage.write_in(&note),
+            Target::Canvas => {
+                let at = stage.viewport.get_untracked().to_canvas(stage.on_surface(f64::from(x), f64::from(y)));
+                stage.asked.set(Some(Question::Add { at }));
+            }
+            _ => {}
+        }
+    };
     let on_lost = move |event: PointerEvent| stage.feed(Input::Lost { id: event.pointer_id() });
     let on_wheel = move |event: WheelEvent| turn(&event, stage);
+    // Far out, words are noise: first the small ones go, then all.
+    let level = Memo::new(move |_| match stage.viewport.get().zoom {
+        zoom if zoom < 0.25 => " far farther",
+        zoom if zoom < 0.4 => " far",
+        _ => "",
+    });
     let class = move || {
         let mut class = "surface".to_owned();
         if stage.dots.get() {
             class.push_str(" dots");
         }
         let word = stage.gesture.with(|gesture| match gesture {
-            Gesture::Connect { .. } => " connecting",
+            Gesture::Connect { .. } | Gesture::Reconnect { .. } => " connecting",
+            Gesture::Resize { .. } => " resizing",
             Gesture::Pan { .. } => " panning",
             Gesture::Drag { .. } => " dragging",
             Gesture::Idle
@@ -141,6 +173,7 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
             | Gesture::Placing { .. } => "",
         });
         class.push_str(word);
+        class.push_str(level.get());
         class
     };
     let aimed = Memo::new(move |_| stage.gesture.with(aimed_at));
@@ -155,12 +188,12 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
     };
     view! {
         <main class=class node_ref=surface aria-label="Canvas" on:pointerdown=on_down on:pointermove=on_move
-            on:pointerup=on_up on:pointercancel=on_lost on:wheel=on_wheel
+            on:pointerup=on_up on:pointercancel=on_lost on:wheel=on_wheel on:dblclick=on_twice tabindex="-1"
             on:pointerleave=move |_| stage.hovered.set(None)
             on:contextmenu=move |event| event.prevent_default()>
             <div class="world" node_ref=world>
                 <For each=move || stage.notes.get() key=|note| note.id.clone() let(note)>
-                    <NoteView note />
+                    <NoteView note stage />
                 </For>
                 <svg class="edges" width="1" height="1" aria-hidden="true">
                     <For each=move || stage.links.get() key=|link| link.number let(link)>
@@ -172,11 +205,13 @@ pub(crate) fn Surface(stage: Stage) -> impl IntoView {
                     <CardView card />
                 </For>
                 {ring}
-                <CutButton stage />
+                <EdgeTools stage />
             </div>
             <Overlay stage />
-            <Controls stage />
+            <Controls stage on_help />
             <CanvasMap stage />
+            <NoteTools stage />
+            <AskList stage />
         </main>
     }
 }
@@ -187,8 +222,8 @@ fn hover(event: &PointerEvent, stage: Stage) {
         return;
     }
     let hovered = match target_of(element_of(event)) {
-        Target::Item(Item::Edge(key)) => Some(key),
-        Target::Canvas | Target::Item(_) | Target::Output(_) | Target::StartOutput => None,
+        Target::Item(Item::Edge(key)) | Target::EdgeEnd { edge: key, .. } => Some(key),
+        Target::Canvas | Target::Item(_) | Target::Output(_) | Target::StartOutput | Target::NoteCorner(_) => None,
     };
     if stage.hovered.with_untracked(|now| *now != hovered) {
         stage.hovered.set(hovered);

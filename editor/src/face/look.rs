@@ -3,6 +3,7 @@
 use weir_shared::tool::ToolDeclaration;
 
 use crate::geometry::color::{FALLBACK, Rgb};
+use crate::ui::glyph::Glyph;
 
 /// How a kind of node looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,7 @@ const FUNCTION: Rgb = Rgb(0xe4, 0xb7, 0xff);
 const LOOP: Rgb = Rgb(0xff, 0xa0, 0x7a);
 const FLOW: Rgb = Rgb(0xa3, 0xb1, 0x8a);
 const TOOL: Rgb = Rgb(0xd4, 0xa3, 0x73);
+const NOTE: Rgb = Rgb(0xfe, 0xe4, 0x40);
 const LIBRARY: Rgb = Rgb(0xb8, 0xbe, 0xdd);
 
 impl Look {
@@ -31,6 +33,11 @@ impl Look {
         Self::new(START, "player-play")
     }
 
+    /// Of a note.
+    pub fn note() -> Self {
+        Self::new(NOTE, "note")
+    }
+
     /// Of a tool; `declared` is what the catalog says of it, if it is there.
     pub fn of(tool: &str, declared: Option<&ToolDeclaration>) -> Self {
         let mut look = Self::by_name(tool, declared);
@@ -38,7 +45,8 @@ impl Look {
             if let Some(color) = display.color.as_deref().and_then(Rgb::parse) {
                 look.color = color;
             }
-            if let Some(icon) = &display.icon {
+            // A glyph this page does not have would say less than the one its name suggests.
+            if let Some(icon) = display.icon.as_ref().filter(|icon| Glyph::named(icon).is_some()) {
                 look.glyph.clone_from(icon);
             }
         }

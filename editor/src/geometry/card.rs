@@ -84,6 +84,12 @@ pub fn output(card: &Rect, index: usize, count: usize) -> Point {
     Point::new(card.right() + DISC_RADIUS, card.at.y + output_height(card.size.height, index, count))
 }
 
+/// Which of `count` outputs is nearest to a point.
+pub fn nearest_output(card: &Rect, at: Point, count: usize) -> usize {
+    let far = |index: &usize| output(card, *index, count).distance(at);
+    (0..count).min_by(|one, other| far(one).total_cmp(&far(other))).unwrap_or(0)
+}
+
 /// Where an edge leaves a card that follows any of its branches: half way down.
 pub fn any_output(card: &Rect) -> Point {
     output(card, 0, 1)
@@ -123,6 +129,7 @@ mod tests {
         assert_eq!(output(&card, 0, 3), Point::new(290.0, 225.0));
         assert_eq!(output(&card, 2, 3), Point::new(290.0, 275.0));
         assert_eq!(any_output(&card), Point::new(290.0, 250.0));
+        assert_eq!([210.0, 260.0, 400.0].map(|y| nearest_output(&card, Point::new(300.0, y), 3)), [0, 1, 2]);
     }
 
     #[test]

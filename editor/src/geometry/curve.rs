@@ -41,6 +41,19 @@ impl Curve {
         self.at(0.5)
     }
 
+    /// Whether it comes as near as this to a point.
+    pub fn passes(&self, point: Point, near: f64) -> bool {
+        let length = self.bounds().size.width + self.bounds().size.height;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a few hundred")]
+        let steps = (length / near.max(1.0)).clamp(8.0, 400.0) as u32;
+        (0..=steps).any(|step| self.at(f64::from(step) / f64::from(steps)).distance(point) <= near)
+    }
+
+    /// How far along, 0 to 1, a grip stands this far from its beginning; never nearer the middle than a third.
+    pub fn grip(&self, far: f64) -> f64 {
+        (far / self.from.distance(self.to).max(1.0)).min(0.34)
+    }
+
     /// A rectangle that holds all of it: of the four points that make it.
     pub fn bounds(&self) -> Rect {
         let points = [self.from, self.leave, self.enter, self.to];
@@ -76,6 +89,14 @@ mod tests {
         assert_eq!((curve.leave, curve.enter), (Point::new(100.0, 0.0), Point::new(100.0, 100.0)));
         assert_eq!(curve.middle(), Point::new(100.0, 50.0));
         assert_eq!(curve.path(), "M0.0 0.0C100.0 0.0 100.0 100.0 200.0 100.0");
+    }
+
+    #[test]
+    fn it_passes_near_its_own_points_and_not_far_ones() {
+        let curve = Curve::between(Point::new(0.0, 0.0), Point::new(400.0, 300.0));
+        assert!(curve.passes(curve.at(0.37) + Point::new(3.0, 3.0), 10.0));
+        assert!(!curve.passes(Point::new(20.0, 280.0), 14.0));
+        assert!(curve.grip(25.0) < 0.06 && curve.grip(4000.0) < 0.35);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What comes into the gesture machine.
 
 use crate::geometry::plane::{Point, Size, Viewport};
-use crate::model::item::Item;
+use crate::model::item::{EdgeKey, Item};
 
 /// Which kind of pointer: a finger is less exact than a mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,20 @@ pub enum Target {
     Output(Source),
     /// Start's output: drawn like one, and nothing can be drawn from it, since every first step follows Start anyway.
     StartOutput,
+    /// The grip by which an end of an edge is led elsewhere.
+    EdgeEnd {
+        edge: EdgeKey,
+        end: End,
+    },
+    /// The corner by which a note is resized.
+    NoteCorner(String),
+}
+
+/// An end of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Source,
+    Target,
 }
 
 impl Target {
@@ -67,7 +81,11 @@ impl Target {
     pub fn node(&self) -> Option<&str> {
         match self {
             Target::Item(Item::Node(id)) | Target::Output(Source { node: id, .. }) => Some(id),
-            Target::Canvas | Target::Item(Item::Start | Item::Note(_) | Item::Edge(_)) | Target::StartOutput => None,
+            Target::Canvas
+            | Target::Item(Item::Start | Item::Note(_) | Item::Edge(_))
+            | Target::StartOutput
+            | Target::EdgeEnd { .. }
+            | Target::NoteCorner(_) => None,
         }
     }
 }

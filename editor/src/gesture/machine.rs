@@ -4,14 +4,10 @@
 //! does what it says. Points of a drag are kept on the canvas, so that the canvas may move under the pointer (auto-pan,
 //! wheel) and what is dragged stays under it. Escape and a second finger take everything back.
 
-use super::input::{Button, Ground, Input, Joining, PointerKind, Press, Source, Target};
-use crate::geometry::plane::{Point, Rect, Size};
-use crate::model::item::Item;
-
-/// Nearer to the surface's edge than this, a drag moves the canvas. Screen units.
-const AUTO_PAN_MARGIN: f64 = 40.0;
-/// How far it moves it in a second at most. Screen units.
-const AUTO_PAN_SPEED: f64 = 900.0;
+use super::auto_pan::auto_pan;
+use super::input::{Button, End, Ground, Input, Joining, PointerKind, Press, Source, Target};
+use crate::geometry::plane::{Point, Rect};
+use crate::model::item::{EdgeKey, Item};
 
 /// What is going on.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,6 +43,20 @@ pub enum Gesture {
         from: Source,
         at: Point,
         over: Target,
+    },
+    /// Leading an end of an edge elsewhere.
+    Reconnect {
+        id: i32,
+        edge: EdgeKey,
+        end: End,
+        at: Point,
+        over: Target,
+    },
+    /// Pulling a note's corner; `from` on the canvas.
+    Resize {
+        id: i32,
+        from: Point,
+        at: Point,
     },
     /// Two fingers.
     Pinch {
@@ -114,6 +124,23 @@ pub enum Effect {
         from: Source,
         at: Point,
     },
+    /// Leads an end of an edge to a node. `at` is a point of the canvas.
+    Reconnect {
+        edge: EdgeKey,
+        end: End,
+        to: String,
+        at: Point,
+    },
+    /// A note's corner is pulled from here on.
+    BeginResize {
+        note: String,
+    },
+    /// It was pulled this far. Canvas units.
+    ResizeTo {
+        way: Point,
+    },
+    EndResize,
+    CancelResize,
     /// Puts a tool at a point of the canvas.
     Place {
         tool: String,
@@ -152,6 +179,8 @@ fn holder(gesture: &Gesture) -> Option<i32> {
         | Gesture::Box { id, .. }
         | Gesture::Drag { id, .. }
         | Gesture::Placing { id, .. }
+        | Gesture::Reconnect { id, .. }
+        | Gesture::Resize { id, .. }
         | Gesture::Connect { hold: Hold::Pointer(id), .. }
         | Gesture::Pinch { first: (id, _), .. } => Some(*id),
     }
@@ -168,11 +197,13 @@ fn holds(gesture: &Gesture, id: i32) -> bool {
 fn taken_back(gesture: &Gesture) -> Vec<Effect> {
     match gesture {
         Gesture::Drag { .. } => vec![Effect::CancelDrag],
+        Gesture::Resize { .. } => vec![Effect::CancelResize],
         Gesture::Idle
         | Gesture::Pressed { .. }
         | Gesture::Pan { .. }
         | Gesture::Box { .. }
         | Gesture::Connect { .. }
+        | Gesture::Reconnect { .. }
         | Gesture::Pinch { .. }
         | Gesture::Picked { .. }
         | Gesture::Placing { .. } => Vec::new(),
@@ -198,6 +229,8 @@ fn down(gesture: Gesture, press: Press, over: Target, ground: &Ground) -> (Gestu
         | Gesture::Drag { .. }
         | Gesture::Box { .. }
         | Gesture::Connect { .. }
+        | Gesture::Reconnect { .. }
+        | Gesture::Resize { .. }
             if press.kind == PointerKind::Touch =>
         {
             let Some(first) = holder(&gesture) else { return (gesture, Vec::new()) };
@@ -219,6 +252,8 @@ fn last_seen(gesture: &Gesture, ground: &Ground) -> Point {
         | Gesture::Drag { at, .. }
         | Gesture::Connect { at, .. }
         | Gesture::Placing { at, .. }
+        | Gesture::Reconnect { at, .. }
+        | Gesture::Resize { at, .. }
         | Gesture::Pinch { first: (_, at), .. } => *at,
         Gesture::Idle => Point::new(ground.surface.width / 2.0, ground.surface.height / 2.0),
     }
@@ -254,6 +289,11 @@ fn moved(gesture: Gesture, id: i32, at: Point, over: Target, ground: &Ground) ->
             (Gesture::Drag { id, grabbed, from, at }, vec![Effect::DragTo { way }])
         }
         Gesture::Connect { hold, from, .. } => (Gesture::Connect { hold, from, at, over }, Vec::new()),
+        Gesture::Reconnect { id, edge, end, .. } => (Gesture::Reconnect { id, edge, end, at, over }, Vec::new()),
+        Gesture::Resize { id, from, .. } => {
+            let way = ground.viewport.to_canvas(at) - from;
+            (Gesture::Resize { id, from, at }, vec![Effect::ResizeTo { way }])
+        }
         Gesture::Placing { id, tool, .. } => (Gesture::Placing { id, tool, at }, Vec::new()),
         Gesture::Pinch { first, second } => {
             let (moved_first, moved_second) = if first.0 == id { ((id, at), second) } else { (first, (id, at)) };
@@ -286,6 +326,8 @@ fn begin(press: Press, over: Target, ground: &Ground) -> (Gesture, Vec<Effect>) 
             Gesture::Connect { hold: Hold::Pointer(id), from: source.clone(), at, over: Target::Output(source) },
             Vec::new(),
         ),
+        Target::EdgeEnd { edge, end } => (Gesture::Reconnect { id, edge, end, at, over: Target::Canvas }, Vec::new()),
+        Target::NoteCorner(note) => (Gesture::Resize { id, from, at }, vec![Effect::BeginResize { note }]),
     }
 }
 
@@ -299,6 +341,12 @@ fn up(gesture: Gesture, id: i32, at: Point, over: &Target, ground: &Ground) -> (
             Target::Canvas => (Gesture::Idle, Vec::new()),
             Target::Item(item) => (Gesture::Idle, vec![Effect::Select { item, joining: press.joining }]),
             Target::StartOutput => (Gesture::Idle, vec![Effect::Select { item: Item::Start, joining: press.joining }]),
+            Target::EdgeEnd { edge, .. } => {
+                (Gesture::Idle, vec![Effect::Select { item: Item::Edge(edge), joining: press.joining }])
+            }
+            Target::NoteCorner(note) => {
+                (Gesture::Idle, vec![Effect::Select { item: Item::Note(note), joining: press.joining }])
+            }
             Target::Output(source) => {
                 let over = Target::Output(source.clone());
                 (Gesture::Connect { hold: Hold::Clicked, from: source, at, over }, Vec::new())
@@ -314,6 +362,15 @@ fn up(gesture: Gesture, id: i32, at: Point, over: &Target, ground: &Ground) -> (
             Some(to) => (Gesture::Idle, vec![Effect::Connect { from, to: to.to_owned() }]),
             None => (Gesture::Idle, vec![Effect::ConnectToNothing { from, at: ground.viewport.to_canvas(at) }]),
         },
+        // Let go where no node is, the edge stays what it was.
+        Gesture::Reconnect { edge, end, .. } => match over.node() {
+            Some(to) => {
+                let at = ground.viewport.to_canvas(at);
+                (Gesture::Idle, vec![Effect::Reconnect { edge, end, to: to.to_owned(), at }])
+            }
+            None => (Gesture::Idle, Vec::new()),
+        },
+        Gesture::Resize { .. } => (Gesture::Idle, vec![Effect::EndResize]),
         Gesture::Placing { tool, .. } => {
             let surface = Rect::new(Point::default(), ground.surface);
             if surface.contains(at) {
@@ -333,8 +390,12 @@ fn up(gesture: Gesture, id: i32, at: Point, over: &Target, ground: &Ground) -> (
 
 fn frame(gesture: Gesture, elapsed: f64, ground: &Ground) -> (Gesture, Vec<Effect>) {
     let at = match &gesture {
-        Gesture::Drag { at, .. } | Gesture::Box { at, .. } | Gesture::Connect { hold: Hold::Pointer(_), at, .. } => *at,
-        Gesture::Idle
+        Gesture::Drag { at, .. }
+        | Gesture::Box { at, .. }
+        | Gesture::Reconnect { at, .. }
+        | Gesture::Connect { hold: Hold::Pointer(_), at, .. } => *at,
+        Gesture::Resize { .. }
+        | Gesture::Idle
         | Gesture::Pressed { .. }
         | Gesture::Pan { .. }
         | Gesture::Connect { hold: Hold::Clicked, .. }
@@ -351,23 +412,6 @@ fn frame(gesture: Gesture, elapsed: f64, ground: &Ground) -> (Gesture, Vec<Effec
         effects.push(Effect::DragTo { way: ground.viewport.panned(pan).to_canvas(at) - *from });
     }
     (gesture, effects)
-}
-
-/// How far the canvas moves by itself in `elapsed` milliseconds while a drag is at a point of the surface. Scaled by
-/// time, since frames come twice as often on some screens.
-pub fn auto_pan(at: Point, surface: Size, elapsed: f64) -> Point {
-    let most = AUTO_PAN_SPEED * elapsed / 1000.0;
-    let along = |at: f64, side: f64| {
-        let depth = if at < AUTO_PAN_MARGIN {
-            AUTO_PAN_MARGIN - at
-        } else if at > side - AUTO_PAN_MARGIN {
-            side - AUTO_PAN_MARGIN - at
-        } else {
-            return 0.0;
-        };
-        most * depth.signum() * depth.abs().clamp(1.0, AUTO_PAN_MARGIN) / AUTO_PAN_MARGIN
-    };
-    Point::new(along(at.x, surface.width), along(at.y, surface.height))
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 //! dirty means "would print other bytes than were last saved", so undoing back to them is clean again; what counts
 //! as saved is the text that was sent, not the text at the moment the answer came.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use weir_shared::canonical::print;
-use weir_shared::flow::{Flow, Place};
+use weir_shared::flow::{Flow, Place, START};
 use weir_shared::ids::Revision;
 
 use super::edit::Edit;
@@ -26,13 +26,24 @@ impl Document {
     /// A document of a flow as it was loaded. `places` are for what has none in the file; entries of absent nodes
     /// are dropped, as saving would.
     pub fn open(mut flow: Flow, places: &BTreeMap<String, Place>) -> Self {
-        for (id, place) in places {
-            flow.layout.entry(id.clone()).or_insert(*place);
-        }
-        let ids: Vec<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
-        flow.layout.retain(|id, _| id == weir_shared::flow::START || ids.contains(&id.as_str()));
+        place_all(&mut flow, places);
         let saved = fingerprint(&flow);
         Self { flow: Arc::new(flow), history: History::default(), saved }
+    }
+
+    /// Takes what the file says now. One step, so that undo brings back what was here; clean until then. False when
+    /// it was here already.
+    pub fn reload(&mut self, mut flow: Flow, places: &BTreeMap<String, Place>, now: f64) -> bool {
+        place_all(&mut flow, places);
+        self.saved = fingerprint(&flow);
+        self.apply(Edit::Replace(Box::new(flow)), now)
+    }
+
+    /// Whether the file with this flow would hold what is here.
+    pub fn says(&self, flow: &Flow, places: &BTreeMap<String, Place>) -> bool {
+        let mut flow = flow.clone();
+        place_all(&mut flow, places);
+        fingerprint(&self.flow) == fingerprint(&flow)
     }
 
     /// The flow as it is now.
@@ -79,6 +90,15 @@ impl Document {
     pub fn mark_saved(&mut self, sent: &Flow) {
         self.saved = fingerprint(sent);
     }
+}
+
+/// Gives what has no place one of `places`, and forgets the places of absent nodes.
+fn place_all(flow: &mut Flow, places: &BTreeMap<String, Place>) {
+    for (id, place) in places {
+        flow.layout.entry(id.clone()).or_insert(*place);
+    }
+    let ids: BTreeSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
+    flow.layout.retain(|id, _| id == START || ids.contains(id.as_str()));
 }
 
 /// What two flows have in common that print the same bytes.

@@ -15,7 +15,7 @@ use crate::state::stage::Stage;
 use crate::ui::icon::{Glyph, Icon};
 
 /// Groups in the order people look for them; others follow by name.
-const FIRST: [&str; 5] = ["control", "run", "process", "http", "data"];
+const FIRST: [&str; 5] = ["flow", "commands", "http", "data", "files"];
 
 /// One group with its tools.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,6 @@ pub(crate) fn Palette(stage: Stage) -> impl IntoView {
                             _ => {}
                         }
                     } />
-                <kbd aria-hidden="true">"/"</kbd>
             </div>
             <div class="palette-list">
                 <For each=move || groups.get() key=|group| {

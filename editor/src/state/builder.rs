@@ -6,8 +6,6 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use serde::Deserialize;
 use weir_shared::check::{Surroundings, check_flow};
 use weir_shared::finding::Finding;
 use weir_shared::flow::Flow;
@@ -17,8 +15,7 @@ use weir_shared::tool::{Catalog, ToolDeclaration};
 
 use super::card::CardStates;
 use super::drafts::{self, Draft};
-use crate::backend::answer::CallError;
-use crate::backend::api::Api;
+use super::local::Kept;
 use crate::model::document::Document;
 use crate::model::edit::Edit;
 use crate::model::item::Selection;
@@ -26,7 +23,7 @@ use crate::model::item::Selection;
 /// The builder's shared state. Copying it copies handles, not the flow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Builder {
-    document: RwSignal<Document>,
+    pub(super) document: RwSignal<Document>,
     /// The flow as it is now.
     pub(crate) flow: Memo<Arc<Flow>>,
     /// Whose flow it is.
@@ -40,6 +37,8 @@ pub(crate) struct Builder {
     /// The revision of the file the document was loaded from or last saved as.
     pub(crate) revision: RwSignal<Revision>,
     pub(crate) saving: RwSignal<Saving>,
+    /// Whether the file was said to have changed while a save was under way.
+    pub(super) unheard: StoredValue<bool>,
     /// The run that is shown on the canvas and in the run panel.
     pub(crate) run: RwSignal<Option<RunId>>,
     /// Whether the run dialog is open.
@@ -76,16 +75,6 @@ pub(crate) struct Theirs {
     pub(crate) flow: Option<Flow>,
 }
 
-impl Theirs {
-    /// What a refused save says of the file on disk, if that is why it was refused.
-    fn in_answer(error: &CallError) -> Option<Self> {
-        let CallError::Refused { status: 409, problem } = error else { return None };
-        let revision = problem.more.get("revision")?.as_str()?.parse().ok()?;
-        let flow = problem.more.get("flow").and_then(|flow| Flow::deserialize(flow).ok());
-        Some(Self { revision, flow })
-    }
-}
-
 impl Builder {
     /// The state of a builder that shows this flow, as it was loaded or as it was left unsaved.
     pub(crate) fn new(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> Self {
@@ -109,6 +98,7 @@ impl Builder {
             wanted_field: RwSignal::new(None),
             revision: RwSignal::new(revision),
             saving: RwSignal::default(),
+            unheard: StoredValue::new(false),
             run: RwSignal::new(None),
             run_dialog: RwSignal::new(false),
             card_states: RwSignal::default(),
@@ -165,52 +155,11 @@ impl Builder {
         self.catalog.with(|catalog| catalog.get(name).cloned())
     }
 
-    /// Saves the flow over the revision it started from. A file that changed meanwhile is never overwritten: that is a
-    /// conflict, which a person settles.
-    pub(crate) fn save(self, api: Api) {
-        if self.saving.with_untracked(|saving| *saving == Saving::UnderWay) {
-            return;
-        }
-        self.pause_typing();
-        self.saving.set(Saving::UnderWay);
-        let sent = self.flow.get_untracked();
-        let (id, from) = (self.id.get_untracked(), self.revision.get_untracked());
-        spawn_local(async move {
-            let saving = match api.save_flow(&id, &sent, &from).await {
-                Ok(view) => {
-                    self.revision.try_set(view.revision);
-                    self.document.try_update(|document| document.mark_saved(&sent));
-                    Saving::Idle
-                }
-                Err(error) => match Theirs::in_answer(&error) {
-                    Some(theirs) => Saving::Conflict(Box::new(theirs)),
-                    None => Saving::Failed(error.message()),
-                },
-            };
-            self.saving.try_set(saving);
-        });
-    }
-
-    /// Settles a conflict by saving this flow over what is on disk.
-    pub(crate) fn keep_mine(self, api: Api) {
-        if let Saving::Conflict(theirs) = self.saving.get_untracked() {
-            self.revision.set(theirs.revision);
-            self.saving.set(Saving::Idle);
-            self.save(api);
-        }
-    }
-
-    /// Settles a conflict by what is on disk; undo brings the own flow back.
-    pub(crate) fn take_theirs(self) {
-        let Saving::Conflict(theirs) = self.saving.get_untracked() else { return };
-        let Some(flow) = theirs.flow else { return };
-        self.revision.set(theirs.revision);
-        self.document.update(|document| {
-            document.apply(Edit::Replace(Box::new(flow.clone())), now_ms());
-            document.mark_saved(&flow);
-        });
-        self.drop_absent_selection();
-        self.saving.set(Saving::Idle);
+    /// Takes back unsaved work that an earlier page left: one step of undo, unsaved still, and with the revision it
+    /// started from, so that saving it over a newer file is a conflict.
+    pub(crate) fn restore(self, kept: &Kept) {
+        self.revision.set(kept.revision.clone());
+        self.apply(Edit::Replace(Box::new(kept.flow.clone())));
     }
 
     /// Keeps unsaved work when the builder leaves the screen.
@@ -222,7 +171,7 @@ impl Builder {
     }
 
     /// Takes out of the selection what the flow no longer has.
-    fn drop_absent_selection(self) {
+    pub(super) fn drop_absent_selection(self) {
         let flow = self.flow.get_untracked();
         self.selection.maybe_update(|selection| {
             let before = selection.len();

@@ -4,13 +4,21 @@
 //! signals of its own, so that a drag wakes the moved cards and their edges and nothing else, and one edit wakes the
 //! cards it changed. Lists change only when cards come or go.
 //!
+//! - `ask`: lists to choose from: a tool, a target, a node
+//! - `clipboard`: copy, paste, duplicate
 //! - `follow`: what keeps it in step with the document, the selection, the run and the findings
 //! - `hand`: gestures and what they do
+//! - `notes`: writing, colouring and resizing notes
+//! - `wires`: adding nodes and leading edges
 //! - `view`: what of the canvas is seen
 
+mod ask;
+mod clipboard;
 mod follow;
 mod hand;
+mod notes;
 mod view;
+mod wires;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +35,7 @@ use crate::gesture::machine::Gesture;
 use crate::model::item::{EdgeKey, Item};
 use crate::ui::toast::Toasts;
 
+pub(crate) use ask::Question;
 pub(crate) use view::Closer;
 
 /// A card: Start or a node.
@@ -48,13 +57,22 @@ pub(crate) struct Link {
     pub(crate) id: String,
     /// The same for names in the drawing; never used twice.
     pub(crate) number: u32,
-    /// Absent for the line from Start to a first step, which is no edge of the flow.
-    pub(crate) edge: Option<EdgeKey>,
+    pub(crate) kind: LinkKind,
     pub(crate) from: Card,
     pub(crate) to: Card,
     /// Its output among those of its source; absent when it follows any branch.
     pub(crate) output: Option<(usize, usize)>,
     pub(crate) selected: ArcRwSignal<bool>,
+}
+
+/// What a line stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    Edge(EdgeKey),
+    /// From Start to a first step, which is no edge of the flow.
+    FromStart,
+    /// A reference that no edge follows.
+    Reference,
 }
 
 /// A note.
@@ -94,7 +112,15 @@ pub(crate) struct Stage {
     pub(crate) dots: RwSignal<bool>,
     /// The edge under the pointer.
     pub(crate) hovered: RwSignal<Option<EdgeKey>>,
+    /// The list that is open.
+    pub(crate) asked: RwSignal<Option<Question>>,
+    /// The note that is being written in.
+    pub(crate) writing: RwSignal<Option<String>>,
+    /// Where the pointer was last on the surface.
+    pointer: StoredValue<Option<Point>>,
     moving: StoredValue<Option<Moving>>,
+    /// The note being resized, and its size before.
+    resizing: StoredValue<Option<(String, Size)>>,
     panning_key: StoredValue<bool>,
     /// Whether the flow was brought into view.
     fitted: StoredValue<bool>,
@@ -154,6 +180,14 @@ impl Card {
 }
 
 impl Link {
+    /// The edge of the flow it draws.
+    pub(crate) fn edge(&self) -> Option<&EdgeKey> {
+        match &self.kind {
+            LinkKind::Edge(key) => Some(key),
+            LinkKind::FromStart | LinkKind::Reference => None,
+        }
+    }
+
     /// Where it leaves and where it enters; the caller follows both cards.
     pub(crate) fn ends(&self) -> (Point, Point) {
         let from = self.from.rect();
@@ -163,9 +197,19 @@ impl Link {
         };
         (leaves, input(&self.to.rect()))
     }
+
+    /// The same, now.
+    fn ends_now(&self) -> (Point, Point) {
+        untrack(|| self.ends())
+    }
 }
 
 impl NoteCard {
+    /// Where it stands; the caller follows it.
+    pub(crate) fn rect(&self) -> Rect {
+        Rect::new(self.at.get(), self.size.get())
+    }
+
     fn rect_now(&self) -> Rect {
         Rect::new(self.at.get_untracked(), self.size.get_untracked())
     }
@@ -187,7 +231,11 @@ impl Stage {
             snaps: RwSignal::new(true),
             dots: RwSignal::new(true),
             hovered: RwSignal::new(None),
+            asked: RwSignal::new(None),
+            writing: RwSignal::new(None),
+            pointer: StoredValue::new(None),
             moving: StoredValue::new(None),
+            resizing: StoredValue::new(None),
             panning_key: StoredValue::new(false),
             fitted: StoredValue::new(false),
             numbers: StoredValue::new(0),

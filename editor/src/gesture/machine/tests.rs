@@ -1,7 +1,7 @@
 //! Gestures as stories: what the hand does, and what came of it.
 
 use super::*;
-use crate::geometry::plane::Viewport;
+use crate::geometry::plane::{Size, Viewport};
 
 const GROUND: Ground = Ground {
     viewport: Viewport { shift: Point::new(100.0, 0.0), zoom: 2.0 },
@@ -235,4 +235,37 @@ fn a_lost_pointer_ends_what_it_held_and_nothing_else() {
     assert!(matches!(hand.gesture, Gesture::Drag { .. }));
     hand.feed(Input::Lost { id: 1 });
     assert_eq!((&hand.gesture, hand.done.last()), (&Gesture::Idle, Some(&Effect::CancelDrag)));
+}
+
+#[test]
+fn an_end_of_an_edge_is_led_to_another_node_and_stays_when_let_go_on_nothing() {
+    let edge = EdgeKey { source: "a".to_owned(), port: None, target: "b".to_owned() };
+    let grip = Target::EdgeEnd { edge: edge.clone(), end: End::Target };
+    let mut hand = Hand::new(PointerKind::Mouse);
+    hand.down(1, at(100.0, 100.0), grip.clone()).to(1, at(300.0, 200.0), card("c")).up(1, at(300.0, 200.0), card("c"));
+    let led = Effect::Reconnect { edge, end: End::Target, to: "c".to_owned(), at: at(100.0, 100.0) };
+    assert_eq!(hand.done, [led]);
+    let mut hand = Hand::new(PointerKind::Mouse);
+    hand.down(1, at(100.0, 100.0), grip).to(1, at(300.0, 200.0), Target::Canvas).up(
+        1,
+        at(300.0, 200.0),
+        Target::Canvas,
+    );
+    assert_eq!((hand.gesture, hand.done), (Gesture::Idle, Vec::new()));
+}
+
+#[test]
+fn a_note_is_resized_in_canvas_units_and_escape_takes_it_back() {
+    let corner = || Target::NoteCorner("note_1".to_owned());
+    let mut hand = Hand::new(PointerKind::Mouse);
+    hand.down(1, at(100.0, 100.0), corner()).to(1, at(140.0, 120.0), Target::Canvas).up(
+        1,
+        at(140.0, 120.0),
+        Target::Canvas,
+    );
+    let begin = Effect::BeginResize { note: "note_1".to_owned() };
+    assert_eq!(hand.done, [begin.clone(), Effect::ResizeTo { way: at(20.0, 10.0) }, Effect::EndResize]);
+    let mut hand = Hand::new(PointerKind::Mouse);
+    hand.down(1, at(100.0, 100.0), corner()).to(1, at(140.0, 120.0), Target::Canvas).feed(Input::Escape);
+    assert_eq!(hand.done, [begin, Effect::ResizeTo { way: at(20.0, 10.0) }, Effect::CancelResize]);
 }

@@ -218,3 +218,17 @@ fn a_piece_goes_back_to_the_positions_it_came_from() {
     assert_eq!(edges.len(), 2);
     assert_eq!(pins.len(), 1);
 }
+
+#[test]
+fn a_reload_is_clean_and_undo_brings_back_what_was_here() {
+    let mut document = Document::open(sample(), &BTreeMap::new());
+    let mine = document.flow().clone();
+    let mut theirs = sample();
+    theirs.name = "Theirs".to_owned();
+    assert!(document.reload(theirs.clone(), &BTreeMap::new(), 0.0));
+    assert!(!document.is_dirty() && document.says(&theirs, &BTreeMap::new()));
+    assert!(!document.reload(theirs, &BTreeMap::new(), 1.0), "the same again is no step");
+    assert!(document.undo());
+    assert_eq!(document.flow().name, mine.name);
+    assert!(document.is_dirty(), "the file says something else now");
+}

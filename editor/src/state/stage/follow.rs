@@ -7,11 +7,12 @@ use leptos::prelude::*;
 use weir_shared::finding::Severity;
 use weir_shared::flow::{Flow, Note, Place, START};
 
-use super::{Card, Link, NoteCard, Stage, point_of, set_if_other};
+use super::{Card, Link, LinkKind, NoteCard, Stage, point_of, set_if_other};
 use crate::canvas::ruler::CanvasRuler;
 use crate::face::card::Face;
 use crate::geometry::card::note_size;
 use crate::model::item::{EdgeKey, Item};
+use crate::model::loose::loose_references;
 
 impl Stage {
     pub(super) fn follow_flow(self) {
@@ -73,20 +74,36 @@ impl Stage {
                 id,
                 number: self.next_number(),
                 selected: ArcRwSignal::new(selection.contains(&Item::Edge(key.clone()))),
-                edge: Some(key),
+                kind: LinkKind::Edge(key),
                 from: (*from).clone(),
                 to: (*to).clone(),
                 output,
             }));
         }
-        let followed: BTreeSet<&str> = flow.edges.iter().map(|edge| edge.target.as_str()).collect();
+        let catalog = self.builder.catalog.get_untracked();
+        let loose = loose_references(flow, &catalog);
+        let mut followed: BTreeSet<&str> = flow.edges.iter().map(|edge| edge.target.as_str()).collect();
+        for (named, naming) in &loose {
+            let (Some(from), Some(to)) = (by_id.get(named.as_str()), by_id.get(naming.as_str())) else { continue };
+            followed.insert(naming);
+            let id = format!("{named}~{naming}");
+            links.push(old.get(&id).cloned().unwrap_or_else(|| Link {
+                id,
+                number: self.next_number(),
+                kind: LinkKind::Reference,
+                from: (*from).clone(),
+                to: (*to).clone(),
+                output: None,
+                selected: ArcRwSignal::new(false),
+            }));
+        }
         let Some(start) = cards.iter().find(|card| card.item == Item::Start) else { return links };
         for (node, card) in by_id.iter().filter(|(node, _)| !followed.contains(*node)) {
             let id = format!("{START}>{node}");
             links.push(old.get(&id).cloned().unwrap_or_else(|| Link {
                 id,
                 number: self.next_number(),
-                edge: None,
+                kind: LinkKind::FromStart,
                 from: start.clone(),
                 to: (*card).clone(),
                 output: None,
@@ -145,7 +162,7 @@ impl Stage {
             set_if_other(&card.selected, selection.contains(&card.item));
         }
         for link in self.links.get() {
-            let selected = link.edge.as_ref().is_some_and(|key| selection.contains(&Item::Edge(key.clone())));
+            let selected = link.edge().is_some_and(|key| selection.contains(&Item::Edge(key.clone())));
             set_if_other(&link.selected, selected);
         }
         for note in self.notes.get() {

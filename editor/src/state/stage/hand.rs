@@ -3,24 +3,18 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use weir_shared::flow::Node;
+use weir_shared::flow::START;
+use weir_shared::layout::tidy;
 
-use super::{Card, Moving, Stage, place_of, set_if_other};
-use crate::canvas::ruler::CanvasRuler;
-use crate::face::card::Face;
-use crate::geometry::arrange::{Direction, free_place, neighbour, snapped_way};
+use super::{Moving, Question, Stage, place_of, set_if_other};
+use crate::geometry::arrange::{Direction, neighbour, snapped_way};
 use crate::geometry::card::GRID;
 use crate::geometry::plane::{Point, Rect};
-use crate::gesture::input::{Ground, Input, Joining, Source, Target};
+use crate::gesture::input::{Ground, Input, Joining};
 use crate::gesture::machine::{Effect as Act, Gesture, Hold, step};
-use crate::model::connect::{Refusal, refusal};
-use crate::model::document::fresh_node_id;
 use crate::model::edit::Edit;
-use crate::model::item::{EdgeKey, Item, Selection};
+use crate::model::item::{Item, Selection};
 use crate::state::builder::now_ms;
-
-/// How near to a card a new edge catches it. Canvas units.
-const CATCH: f64 = 20.0;
 
 impl Stage {
     /// Space went down or up.
@@ -46,11 +40,29 @@ impl Stage {
         self.keep_frames();
     }
 
+    /// The pointer was seen here on the surface.
+    pub(crate) fn point_at(self, at: Point) {
+        self.pointer.set_value(Some(at));
+    }
+
+    /// The point of the canvas under the pointer, else the middle of what is seen.
+    pub(crate) fn pointed_at(self) -> Point {
+        let surface = self.surface.get_untracked();
+        let inside = |at: &Point| Rect::new(Point::default(), surface).contains(*at);
+        let middle = Point::new(surface.width / 2.0, surface.height / 2.0);
+        let at = self.pointer.get_value().filter(inside).unwrap_or(middle);
+        self.viewport.get_untracked().to_canvas(at)
+    }
+
     /// Asks for frames while a gesture may pan by itself.
     fn keep_frames(self) {
         let needs = self.gesture.with_untracked(|gesture| match gesture {
-            Gesture::Drag { .. } | Gesture::Box { .. } | Gesture::Connect { hold: Hold::Pointer(_), .. } => true,
-            Gesture::Idle
+            Gesture::Drag { .. }
+            | Gesture::Box { .. }
+            | Gesture::Reconnect { .. }
+            | Gesture::Connect { hold: Hold::Pointer(_), .. } => true,
+            Gesture::Resize { .. }
+            | Gesture::Idle
             | Gesture::Pressed { .. }
             | Gesture::Pan { .. }
             | Gesture::Connect { hold: Hold::Clicked, .. }
@@ -87,10 +99,17 @@ impl Stage {
             Act::EndDrag => self.end_drag(),
             Act::CancelDrag => self.cancel_drag(),
             Act::Connect { from, to } => self.connect(from, to),
-            Act::Place { tool, at } => self.add(&tool, Some(at)),
+            Act::Place { tool, at } => match self.edge_near(at) {
+                Some(edge) => self.insert_into(&edge, &tool),
+                None => self.add(&tool, Some(at)),
+            },
             Act::Add { tool } => self.add(&tool, None),
-            // A list of tools to go on with belongs here; until then, letting go on nothing changes nothing.
-            Act::ConnectToNothing { .. } => {}
+            Act::ConnectToNothing { from, at } => self.asked.set(Some(Question::After { source: from, at })),
+            Act::Reconnect { edge, end, to, at } => self.reconnect(&edge, end, to, at),
+            Act::BeginResize { note } => self.begin_resize(note),
+            Act::ResizeTo { way } => self.resize_to(way),
+            Act::EndResize => self.end_resize(),
+            Act::CancelResize => self.cancel_resize(),
             // The element that saw the press has captured the pointer.
             Act::Capture { .. } => {}
         }
@@ -226,78 +245,15 @@ impl Stage {
         Some(next)
     }
 
-    fn connect(self, from: Source, to: String) {
-        let key = EdgeKey { source: from.node, port: from.port, target: to };
+    /// Lays the whole flow out in columns. One step; nothing else ever moves an untouched node.
+    pub(crate) fn tidy(self) {
         let flow = self.builder.flow.get_untracked();
-        match refusal(&flow, &key) {
-            // Let go where it began: no edge was meant.
-            Some(Refusal::Itself) => {}
-            Some(refusal) => self.toasts.fail(refusal.to_string()),
-            None => self.builder.apply(Edit::connect(&flow, &key)),
-        }
-    }
-
-    /// Why the edge in the hand would be refused by the card under it. Follows the gesture.
-    pub(crate) fn refusal(self) -> Option<Refusal> {
-        self.gesture.with(|gesture| match gesture {
-            Gesture::Connect { from, over, .. } => {
-                let target = over.node()?;
-                let key = EdgeKey { source: from.node.clone(), port: from.port.clone(), target: target.to_owned() };
-                self.builder.flow.with(|flow| refusal(flow, &key))
-            }
-            Gesture::Idle
-            | Gesture::Pressed { .. }
-            | Gesture::Pan { .. }
-            | Gesture::Box { .. }
-            | Gesture::Drag { .. }
-            | Gesture::Pinch { .. }
-            | Gesture::Picked { .. }
-            | Gesture::Placing { .. } => None,
-        })
-    }
-
-    /// The node at a point of the surface that a new edge would lead to.
-    pub(crate) fn caught(self, at: Point) -> Target {
-        let point = self.viewport.get_untracked().to_canvas(at);
-        let distance = |rect: &Rect| rect.center().distance(point);
-        self.cards.with_untracked(|cards| {
-            let near = cards.iter().filter_map(|card| {
-                let rect = card.rect_now();
-                let node = card.node()?;
-                rect.grown(CATCH).contains(point).then(|| (node, !rect.contains(point), distance(&rect)))
-            });
-            let best = near.min_by(|one, other| one.1.cmp(&other.1).then(one.2.total_cmp(&other.2)));
-            best.map_or(Target::Canvas, |(node, ..)| Target::Item(Item::Node(node.to_owned())))
-        })
-    }
-
-    /// Adds a node of a tool around a point, else beside what is selected or in the middle of what is seen.
-    pub(crate) fn add(self, tool: &str, around: Option<Point>) {
-        let flow = self.builder.flow.get_untracked();
-        let id = fresh_node_id(&flow, tool);
-        let node = Node { id: id.clone(), tool: tool.to_owned(), ..Node::default() };
-        let catalog = self.builder.catalog.get_untracked();
-        let size = Face::of(&node, &flow, &catalog, &CanvasRuler).size;
-        let cards = self.cards.get_untracked();
-        let corner = match around {
-            Some(at) => at - Point::new(size.width / 2.0, size.height / 2.0),
-            None => self.beside_selection(&cards).unwrap_or_else(|| {
-                let seen = self.viewport.get_untracked().seen(self.surface.get_untracked());
-                seen.center() - Point::new(size.width / 2.0, size.height / 2.0)
-            }),
-        };
-        let taken: Vec<Rect> = cards.iter().map(Card::rect_now).collect();
-        let at = free_place(corner, size, &taken);
-        self.builder.apply(Edit::add_node(&flow, node, place_of(at)));
-        let item = Item::Node(id);
-        self.select(item, Joining::Replace);
-        self.reveal_rect(Rect::new(at, size));
-    }
-
-    fn beside_selection(self, cards: &[Card]) -> Option<Point> {
-        let selection = self.builder.selection.get_untracked();
-        let beside = cards.iter().rfind(|card| selection.contains(&card.item))?.rect_now();
-        Some(Point::new(beside.right() + 4.0 * GRID, beside.at.y))
+        let places = tidy(&flow).into_iter().map(|(id, place)| {
+            let item = if id == START { Item::Start } else { Item::Node(id) };
+            (item, Some(place))
+        });
+        self.builder.apply(Edit::Move(places.collect()));
+        request_animation_frame(move || self.fit());
     }
 
     /// Removes what is selected.

@@ -10,10 +10,37 @@ impl Stage {
     /// Where the surface is, learnt when it appears, changes its size, or is pressed.
     pub(crate) fn learn_surface(self, origin: Point, size: Size) {
         self.origin.set_value(origin);
-        if self.surface.get_untracked() != size {
-            self.surface.set(size);
-            self.fit_once();
+        let before = self.surface.get_untracked();
+        if before == size {
+            return;
         }
+        self.surface.set(size);
+        self.fit_once();
+        if before.width > 1.0 {
+            self.keep_in_view(before);
+        }
+    }
+
+    /// After a panel opened or closed: a flow that was seen whole still is; else what was in the middle stays there.
+    fn keep_in_view(self, before: Size) {
+        let surface = self.surface.get_untracked();
+        let viewport = self.viewport.get_untracked();
+        let Some(bounds) = self.bounds() else { return };
+        if viewport.seen(before).encloses(&bounds) {
+            if !viewport.seen(surface).encloses(&bounds) {
+                self.fit();
+            }
+            return;
+        }
+        let by = Point::new((surface.width - before.width) / 2.0, (surface.height - before.height) / 2.0);
+        self.viewport.update(|viewport| *viewport = viewport.panned(by));
+    }
+
+    /// What everything on the canvas takes.
+    fn bounds(self) -> Option<Rect> {
+        let cards = self.cards.get_untracked();
+        let notes = self.notes.get_untracked();
+        Rect::around(cards.iter().map(Card::rect_now).chain(notes.iter().map(NoteCard::rect_now)))
     }
 
     /// Shows the whole flow as soon as both the surface and the cards are there, and not again by itself.
@@ -36,10 +63,7 @@ impl Stage {
         if surface.width < 1.0 {
             return;
         }
-        let cards = self.cards.get_untracked();
-        let notes = self.notes.get_untracked();
-        let all = cards.iter().map(Card::rect_now).chain(notes.iter().map(NoteCard::rect_now));
-        if let Some(bounds) = Rect::around(all) {
+        if let Some(bounds) = self.bounds() {
             self.viewport.set(Viewport::fitting(bounds, surface));
         }
     }
@@ -57,7 +81,11 @@ impl Stage {
 
     /// Pans so that an item is seen, when it is not; the zoom stays.
     pub(crate) fn reveal(self, item: &Item) {
-        let rect = self.cards.with_untracked(|cards| cards.iter().find(|card| card.item == *item).map(Card::rect_now));
+        let card = self.cards.with_untracked(|cards| cards.iter().find(|card| card.item == *item).map(Card::rect_now));
+        let rect = card.or_else(|| {
+            let is_it = |note: &&NoteCard| *item == Item::Note(note.id.clone());
+            self.notes.with_untracked(|notes| notes.iter().find(is_it).map(NoteCard::rect_now))
+        });
         if let Some(rect) = rect {
             self.reveal_rect(rect);
         }
