@@ -15,9 +15,9 @@ pub fn loose_references(flow: &Flow, catalog: &Catalog) -> Vec<(String, String)>
     let mut found = BTreeSet::new();
     for node in &flow.nodes {
         let texts = node.args.iter().flat_map(|args| texts(args, catalog.get(&node.tool)));
-        for text in texts.filter(|text| text.text.contains("{{")) {
-            for (_, reference) in parse(text.text, Dialect::Flow, text.syntax).references() {
-                let (Root::NodeResult(named) | Root::NodeInput(named)) = &reference.root else { continue };
+        for text in texts.filter(|text| text.text.contains('{')) {
+            for name in parse(text.text, Dialect::Flow, text.syntax).names().named {
+                let (Root::NodeResult(named) | Root::NodeInput(named)) = &name.reference.root else { continue };
                 if *named != node.id && flow.node(named).is_some() {
                     found.insert((named.clone(), node.id.clone()));
                 }

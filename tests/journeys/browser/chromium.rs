@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
+use fantoccini::actions::{InputSource, KeyAction, KeyActions, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use fantoccini::elements::Element;
 use fantoccini::{Client, ClientBuilder, Locator};
 use serde_json::json;
@@ -157,6 +157,48 @@ impl Chromium {
             y: to.1,
         });
         Ok(self.client.perform_actions(pointer).await?)
+    }
+
+    /// Presses keys together, the last one while the others are held.
+    pub(super) async fn keys(&self, keys: &[char]) -> Result<()> {
+        let down = keys.iter().map(|key| KeyAction::Down { value: *key });
+        let up = keys.iter().rev().map(|key| KeyAction::Up { value: *key });
+        let actions = down.chain(up).fold(KeyActions::new("keyboard".to_owned()), KeyActions::then);
+        Ok(self.client.perform_actions(actions).await?)
+    }
+
+    /// Types into whatever has the focus.
+    pub(super) async fn type_text(&self, text: &str) -> Result<()> {
+        for key in text.chars() {
+            self.keys(&[key]).await?;
+        }
+        Ok(())
+    }
+
+    /// What a script of the page gives.
+    pub(super) async fn script(&self, script: &str, arguments: Vec<serde_json::Value>) -> Result<serde_json::Value> {
+        Ok(self.client.execute(script, arguments).await?)
+    }
+
+    /// Waits until a script of the page gives true.
+    pub(super) async fn until(&self, script: &str) -> Result<()> {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        while self.script(script, Vec::new()).await? != json!(true) {
+            if std::time::Instant::now() > deadline {
+                self.shot("failed").await?;
+                bail!("never true on the page: {script}");
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Kills the tab with all that it has not written anywhere, and goes on in a new one.
+    pub(super) async fn kill_tab(&self) -> Result<()> {
+        let fresh = self.client.new_window(true).await?;
+        // The driver says that the tab crashed, which is what was wanted.
+        let _ = self.client.goto("chrome://crash").await;
+        Ok(self.client.switch_to_window(fresh.handle).await?)
     }
 
     /// Keeps a picture of the window in `$WEIR_SCREENSHOTS`, when that is set.

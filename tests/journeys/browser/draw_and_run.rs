@@ -8,6 +8,7 @@ use weir_tests::wait::{PATIENCE, until};
 use weir_tests::worker::Worker;
 
 use super::chromium::Chromium;
+use super::in_chromium;
 
 #[test]
 fn a_flow_is_drawn_saved_as_a_file_run_and_watched() -> Result<()> {
@@ -113,14 +114,4 @@ async fn run_with_full_access(page: &Chromium) -> Result<()> {
     page.see("#run-mode").await?.select_by_label("Full access").await?;
     page.see_path("//dialog//button[normalize-space(.)='Run']").await?.click().await?;
     Ok(())
-}
-
-fn in_chromium(journey: impl AsyncFnOnce(&Worker, &Chromium) -> Result<()>) -> Result<()> {
-    let worker = Worker::start()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let page = Chromium::start(worker.world()).await?;
-        journey(&worker, &page).await?;
-        page.close().await
-    })
 }
