@@ -22,7 +22,8 @@ const FORMAT: u64 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Clip {
     /// Tells a clip from any other text.
-    weir_clip: u64,
+    #[serde(rename = "weir_clip")]
+    format: u64,
     pub nodes: Vec<Node>,
     #[serde(default)]
     pub edges: Vec<Edge>,
@@ -47,7 +48,7 @@ impl Clip {
         let edges = flow.edges.iter().filter(|edge| chosen(&edge.source) && chosen(&edge.target)).cloned().collect();
         let pins = flow.pins.iter().filter(|(id, _)| chosen(id)).map(|(id, pin)| (id.clone(), pin.clone())).collect();
         let layout = flow.layout.iter().filter(|(id, _)| chosen(id)).map(|(id, at)| (id.clone(), *at)).collect();
-        Some(Self { weir_clip: FORMAT, nodes, edges, notes, pins, layout })
+        Some(Self { format: FORMAT, nodes, edges, notes, pins, layout })
     }
 
     /// Reads what `text` writes, and the text of a whole flow file as well; `None` for any other text.
@@ -56,7 +57,7 @@ impl Clip {
             return None;
         }
         if let Ok(clip) = serde_json::from_str::<Self>(text) {
-            return (clip.weir_clip == FORMAT && !(clip.nodes.is_empty() && clip.notes.is_empty())).then_some(clip);
+            return (clip.format == FORMAT && !(clip.nodes.is_empty() && clip.notes.is_empty())).then_some(clip);
         }
         let mut flow = read(text.as_bytes()).flow?;
         for (id, place) in tidy(&flow) {
@@ -165,7 +166,7 @@ fn free_id(id: &str, taken: &BTreeSet<String>) -> String {
     };
     // An id has at most 64 characters.
     let stem: String = stem.chars().take(56).collect();
-    (1_u32..).map(|n| format!("{stem}_{n}")).find(|id| !taken.contains(id)).unwrap_or(stem)
+    (1..=u32::MAX).map(|n| format!("{stem}_{n}")).find(|id| !taken.contains(id)).unwrap_or(stem)
 }
 
 #[cfg(test)]
