@@ -2,13 +2,16 @@
 //!
 //! Among them the kind of C096: a disk that filled during a write, after which the database could not be opened.
 
+use std::io::Write as _;
+
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use weir_shared::ids::RunId;
 use weir_shared::run::state::RunStatus;
 use weir_shared::wire::RunAccepted;
 use weir_tests::client::{Client, full_access};
-use weir_tests::flows::one_command;
+use weir_tests::flows::{command_step, one_command, plan};
+use weir_tests::processes;
 use weir_tests::small_disk::SmallDisk;
 use weir_tests::wait::{PATIENCE, until};
 use weir_tests::worker::{Worker, World};
@@ -17,6 +20,8 @@ use weir_tests::worker::{Worker, World};
 const SIZE: u32 = 16;
 /// Prints more than the disk holds.
 const LOUD: &str = "head -c 33554432 /dev/zero | tr '\\0' x";
+/// Steps that each have a result of 60,000 characters.
+const TALKERS: usize = 200;
 /// Runs that are offered until the store takes no more.
 const MOST_OFFERED: usize = 400;
 
@@ -66,6 +71,24 @@ impl Crowded {
             }
         }
         anyhow::bail!("{} runs were taken on a full disk", taken.len())
+    }
+
+    /// Takes the last byte of the disk.
+    fn stuff(&self) -> Result<()> {
+        let mut file = std::fs::File::create(self.worker.world().state().join("stuffing"))?;
+        let piece = [b'z'; 4_096];
+        loop {
+            match file.write_all(&piece) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::StorageFull => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Gives back what `stuff` took.
+    fn unstuff(&self) -> Result<()> {
+        Ok(std::fs::remove_file(self.worker.world().state().join("stuffing"))?)
     }
 
     /// Gives the space of a run's output back.
@@ -133,6 +156,74 @@ fn on_a_full_disk_the_worker_stays_up_and_says_so_and_then_has_everything() -> R
 /// Whether a run's error says that there was no room.
 fn is_about_space(error: &str) -> bool {
     error.contains("storage") || error.contains("space")
+}
+
+/// A run that fills the disk by its output, and whose later steps have more to say than the store has room for.
+fn talkative() -> Value {
+    let mut steps = vec![command_step(0, LOUD, &[])];
+    steps.extend((1..=TALKERS).map(|index| command_step(index, "head -c 60000 /dev/zero | tr '\\0' y", &[0])));
+    plan(&steps)
+}
+
+#[test]
+fn a_run_that_fills_the_disk_ends_as_storage_full_with_all_that_was_shown() -> Result<()> {
+    let Some(crowded) = Crowded::new()? else { return Ok(()) };
+    let client = crowded.worker.client()?;
+    let run = client.run_plan(&talkative())?;
+    let mut stream = client.follow(&run)?;
+    let mut seen = vec![stream.until("step_start", |_| true)?];
+    until("the run to stop", PATIENCE, || crowded.worker.log().contains("the run stops").then_some(()))?;
+
+    // It says so, at once, to whoever wants something written, and goes on reading.
+    assert_eq!(client.get("/api/health")?.status, 200);
+    assert_eq!(client.cancel(&run)?.problem(507)?.code, "storage_full");
+    let plan = json!({ "goal": "one more", "workflow": one_command("true"), "config": full_access() });
+    assert_eq!(client.post("/api/agent/run", &plan)?.problem(507)?.code, "storage_full");
+    assert_eq!(client.run(&run)?.row.status, RunStatus::Executing, "its end is not written yet");
+    until("its processes to be gone", PATIENCE, || processes::of_run(&run).is_empty().then_some(()))?;
+
+    crowded.free(&run)?;
+    seen.extend(stream.to_end()?.into_iter().filter(|frame| frame.id.is_some()));
+    let last = seen.last().context("no frame")?;
+    assert_eq!((last.event.as_str(), &last.data["code"]), ("error", &json!("storage_full")), "{last:?}");
+    let all = client.follow(&run)?.to_end()?;
+    assert!(all.ends_with(&seen), "what was shown is what is kept");
+    let row = client.run(&run)?.row;
+    assert_eq!(row.status, RunStatus::Failed);
+    assert!(row.error.is_some_and(|error| error.contains("the storage is full")));
+    let after = client.run_plan(&one_command("echo after"))?;
+    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
+    Ok(())
+}
+
+#[test]
+fn a_worker_started_on_a_full_disk_tells_what_it_has_and_refuses_what_it_cannot_keep() -> Result<()> {
+    let Some(mut crowded) = Crowded::new()? else { return Ok(()) };
+    let client = crowded.worker.client()?;
+    let early = client.run_plan(&one_command("echo early"))?;
+    assert_eq!(client.finish(&early)?.row.status, RunStatus::Completed);
+    let before: Value = client.get(&format!("/api/agent/runs/{early}"))?.having(200)?;
+    let loud = crowded.fill(&client)?;
+    let taken = Crowded::offer_until_refused(&client)?;
+    crowded.worker.kill()?;
+    // What a killed worker gives back is taken, too.
+    crowded.stuff()?;
+    crowded.worker.start_again()?;
+
+    assert_eq!(client.get(&format!("/api/agent/runs/{early}"))?.having::<Value>(200)?, before);
+    let plan = json!({ "goal": "one more", "workflow": one_command("true"), "config": full_access() });
+    assert_eq!(client.post("/api/agent/run", &plan)?.problem(507)?.code, "storage_full");
+
+    crowded.unstuff()?;
+    crowded.free(&loud)?;
+    let mut all = taken;
+    all.push(loud);
+    for (status, _) in ends(&client, &all)? {
+        assert!(matches!(status, RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted), "{status:?}");
+    }
+    let after = client.run_plan(&one_command("echo after"))?;
+    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
+    Ok(())
 }
 
 #[test]

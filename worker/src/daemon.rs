@@ -151,7 +151,9 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
             let _told = door_closes.await;
         }),
     );
-    state.announce(&card)?;
+    if let Err(error) = state.announce(&card) {
+        tracing::error!(%error, "other commands do not find this worker");
+    }
     say_where(address, &token);
 
     let ended = wait_for_the_end(&mut signals, &mut alarms).await;

@@ -113,7 +113,12 @@ impl StateDirectory {
     /// Says where the worker is.
     pub(crate) fn announce(&self, card: &WorkerCard) -> Result<(), StateError> {
         let text = serde_json::to_vec_pretty(card).map_err(|error| self.failed("worker.json", error.into()))?;
-        self.write_whole("worker.json", &text)
+        self.write_whole("worker.json", &text).or_else(|_| {
+            // On a full disk what a dead worker has left there may be all the room that is needed; and if it is not,
+            // no word is better than a wrong one.
+            self.withdraw();
+            self.write_whole("worker.json", &text)
+        })
     }
 
     /// Takes the announcement back. Best effort: the lock is what counts.

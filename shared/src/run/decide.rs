@@ -63,8 +63,17 @@ pub enum Input {
     Cancel {
         by: String,
     },
-    /// The store has no space: the run ends, and says so.
-    StorageFull,
+    /// The store did not take what has happened: the run ends, and says why.
+    StorageFailed(StorageFault),
+}
+
+/// Why the store did not take something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageFault {
+    /// It has no space.
+    Full,
+    /// It cannot be read or written.
+    Broken,
 }
 
 /// The guard's answer.
@@ -169,7 +178,7 @@ pub fn decide(state: &RunState, input: Input, around: &Surroundings<'_>) -> Deci
             decided
         }
         Input::Cancel { by } => cancel(state, by),
-        Input::StorageFull => storage_full(state),
+        Input::StorageFailed(fault) => storage_failed(state, fault),
     }
 }
 
@@ -469,17 +478,20 @@ fn cancel(state: &RunState, by: String) -> Decided {
 }
 
 /// Nothing more can be recorded for sure: what runs was stopped by the driver, and the run ends.
-fn storage_full(state: &RunState) -> Decided {
-    let why = "the storage is full";
+fn storage_failed(state: &RunState, fault: StorageFault) -> Decided {
+    let (why, code) = match fault {
+        StorageFault::Full => ("the storage is full", EndCode::StorageFull),
+        StorageFault::Broken => ("interrupted: the storage could not be written", EndCode::Interrupted),
+    };
+    let message = match fault {
+        StorageFault::Full => format!("{why}: free some space, then run the flow again"),
+        StorageFault::Broken => why.to_owned(),
+    };
     let mut events: Vec<Event> = Vec::new();
     for index in state.index.running.iter().chain(&state.index.retrying) {
         events.push(Event::StepInterrupted(Box::new(stopped(state, *index, why))));
     }
-    events.push(Event::Error {
-        message: format!("{why}: free some space, then run the flow again"),
-        code: EndCode::StorageFull,
-        index: None,
-    });
+    events.push(Event::Error { message, code, index: None });
     Decided { events, actions: Vec::new() }
 }
 

@@ -3,17 +3,19 @@
 //! Its one sentence: take inputs, decide, append the events and commit, show them, act. Nothing is shown and no tool
 //! is started before the commit that records it. Everything that is ready when the loop wakes goes into one commit.
 
+mod storage_stop;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use weir_shared::ids::{GateId, Owner, RunId, Seq, StepIndex};
+use weir_shared::ids::{GateId, Owner, RunId, StepIndex};
 use weir_shared::plan::Plan;
 use weir_shared::reference::{Filled, Resolved, Unresolved, fill_args, resolve_args};
 use weir_shared::run::decide::{Action, Ending, Input, Surroundings};
-use weir_shared::run::reduce::{BadHistory, replay};
+use weir_shared::run::reduce::BadHistory;
 use weir_shared::run::state::{OpenGate, RunState, StepState};
 use weir_shared::run::turn::{Turn, take_turn};
 use weir_shared::run::values::{RunValues, WholeResults};
@@ -29,9 +31,6 @@ use crate::run_dir::RunDirectory;
 use crate::shutdown::{ShutdownWatch, Stage};
 use crate::store::StoreError;
 use crate::tool::call::{CallIdentity, StopReason, ToolOutcome};
-
-/// How often a full store is tried again.
-const FULL_RETRY: Duration = Duration::from_secs(1);
 
 /// What a person asks of a live run. The answer comes after the commit.
 pub(crate) enum Command {
@@ -450,48 +449,6 @@ impl Driver {
                 }
             }
         }
-    }
-
-    /// The store did not take the last turn, so none of it has happened. What runs is stopped; the run ends once the
-    /// store takes that, or as interrupted at the next start.
-    async fn stop_for_storage(mut self, broken: Broken) {
-        tracing::error!(run = %self.run, error = %broken, "the run stops");
-        for running in self.running.values() {
-            running.stop(StopReason::Cancelled);
-        }
-        for reply in self.replies.drain(..) {
-            // As above: a caller that has gone away misses its answer.
-            let _gone = match reply {
-                Reply::Answer(reply) => reply.send(Err(ApproveError::Store(StoreError::Full))).is_err(),
-                Reply::Cancel(reply) => reply.send(Err(CancelError::Store(StoreError::Full))).is_err(),
-            };
-        }
-        while self.attempts.join_next().await.is_some() {}
-        loop {
-            match self.end_for_storage().await {
-                Ok(()) => return,
-                Err(Broken::Store(error)) => {
-                    tracing::debug!(run = %self.run, %error, "the run's end is not stored yet");
-                }
-                Err(Broken::History(error)) => {
-                    tracing::error!(run = %self.run, %error, "the run is left as it is");
-                    return;
-                }
-            }
-            tokio::select! {
-                () = tokio::time::sleep(FULL_RETRY) => {}
-                () = self.shutdown.reached(Stage::Stopping) => return,
-            }
-        }
-    }
-
-    async fn end_for_storage(&mut self) -> Result<(), Broken> {
-        let state = replay(&self.inner.store.events(&self.run, Seq(0), usize::MAX)?)?;
-        if state.end.is_some() {
-            return Ok(());
-        }
-        self.state = state;
-        self.turn(vec![Input::StorageFull]).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whole runs through the engine's door, on a real store with real processes.
 
+mod storage;
+
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -37,6 +39,10 @@ impl Engine {
 
     fn open(directory: tempfile::TempDir, settings: Settings) -> Self {
         let store = Store::open(&directory.path().join("weir.redb")).unwrap();
+        Self::on(store, directory, settings)
+    }
+
+    fn on(store: Store, directory: tempfile::TempDir, settings: Settings) -> Self {
         let supervisor = Supervisor::start(store.worker_id().as_str());
         let toolbox = Toolbox::new(supervisor, Clock::system(), ToolSettings::default()).unwrap();
         let (shutdown, watch) = Shutdown::new();

@@ -7,11 +7,6 @@ use super::faulty_disk::{Fault, FaultyDisk, Lasting};
 use super::*;
 use crate::store::StoreError;
 
-fn open(disk: &FaultyDisk) -> Store {
-    let disk = disk.clone();
-    Store::on(Box::new(move || Ok(Box::new(disk.clone())))).unwrap()
-}
-
 /// Appends of the story: run `n` is made with three events, then gets two more.
 const STORY: [(u32, &[u64]); 4] = [(1, &[1, 2, 3]), (1, &[4, 5]), (2, &[1, 2, 3]), (2, &[4, 5])];
 
@@ -47,7 +42,7 @@ async fn meet_everywhere(fault: Fault, lasting: Lasting) {
     for n in 0.. {
         let what = format!("{fault:?} {lasting:?} at {n}");
         let disk = fresh.copy();
-        let store = open(&disk);
+        let store = disk.open();
         disk.fail_at(n, fault, lasting);
         let mut acknowledged = 0;
         let mut error = None;
@@ -81,7 +76,7 @@ async fn meet_everywhere(fault: Fault, lasting: Lasting) {
         // Power is lost now: on another disk, for the story goes on here too.
         for seed in 0..2 {
             let what = format!("{what}, power lost {seed}");
-            check(&open(&disk.after_power_loss(seed)), acknowledged, &what);
+            check(&disk.after_power_loss(seed).open(), acknowledged, &what);
         }
         // The disk works again: the story is told to its end by reading how far it came.
         disk.mend();
@@ -92,7 +87,7 @@ async fn meet_everywhere(fault: Fault, lasting: Lasting) {
         }
         check(&store, STORY.len(), &what);
         store.close().await;
-        check(&open(&disk), STORY.len(), &format!("{what}, closed"));
+        check(&disk.open(), STORY.len(), &format!("{what}, closed"));
     }
 }
 
@@ -119,12 +114,12 @@ async fn a_passing_error() {
 #[tokio::test]
 async fn opening_writes_nothing_until_something_is_stored() {
     let disk = FaultyDisk::with_a_store();
-    let store = open(&disk);
+    let store = disk.open();
     tell(&store, STORY[0]).await.unwrap();
     // Not closed: the next opening repairs, with no room to do it in.
     let crashed = disk.after_power_loss(0);
     crashed.fail_at(0, Fault::Full, Lasting::UntilMended);
-    let store = open(&crashed);
+    let store = crashed.open();
     check(&store, 1, "opened on a full disk");
     assert!(!crashed.has_failed());
     assert_eq!(tell(&store, STORY[1]).await, Err(StoreError::Full));

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use redb::StorageBackend;
 
-use crate::store::create;
+use crate::store::{Store, create};
 
 /// How a disk fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// ENOSPC: what is there can be read and written over, nothing can be added.
     Full,
     /// EIO.
@@ -19,14 +19,14 @@ pub(super) enum Fault {
 
 /// For how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lasting {
+pub(crate) enum Lasting {
     Once,
     UntilMended,
 }
 
 /// The disk. A clone is the same disk.
 #[derive(Debug, Clone)]
-pub(super) struct FaultyDisk(Arc<Mutex<Disk>>);
+pub(crate) struct FaultyDisk(Arc<Mutex<Disk>>);
 
 #[derive(Debug, Default)]
 struct Disk {
@@ -65,40 +65,46 @@ impl Write {
 
 impl FaultyDisk {
     /// A disk that holds a new store.
-    pub(super) fn with_a_store() -> Self {
+    pub(crate) fn with_a_store() -> Self {
         let disk = Self(Arc::default());
         create::begin(disk.clone()).unwrap();
         disk
     }
 
     /// The same content on a disk of its own, without faults.
-    pub(super) fn copy(&self) -> Self {
+    pub(crate) fn copy(&self) -> Self {
         let bytes = self.disk().bytes.clone();
         Self(Arc::new(Mutex::new(Disk { durable: bytes.clone(), bytes, ..Disk::default() })))
     }
 
     /// Meets this fault at the `n`th write or sync from now, counted from 0.
-    pub(super) fn fail_at(&self, n: u64, fault: Fault, lasting: Lasting) {
+    pub(crate) fn fail_at(&self, n: u64, fault: Fault, lasting: Lasting) {
         let mut disk = self.disk();
         disk.countdown = Some(n);
         disk.fault = Some((fault, lasting));
         disk.faults_met = 0;
     }
 
+    /// The store on this disk.
+    pub(crate) fn open(&self) -> Store {
+        let disk = self.clone();
+        Store::on(Box::new(move || Ok(Box::new(disk.clone())))).unwrap()
+    }
+
     /// No faults from now on.
-    pub(super) fn mend(&self) {
+    pub(crate) fn mend(&self) {
         let mut disk = self.disk();
         disk.countdown = None;
         disk.fault = None;
     }
 
     /// Whether the fault was met.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.disk().faults_met > 0
     }
 
     /// What is found after a loss of power now: a disk of its own. `seed` chooses which unsynced writes were made.
-    pub(super) fn after_power_loss(&self, seed: u64) -> Self {
+    pub(crate) fn after_power_loss(&self, seed: u64) -> Self {
         let disk = self.disk();
         let mut bytes = disk.durable.clone();
         let mut random = seed.wrapping_mul(2).wrapping_add(1);

@@ -2,7 +2,7 @@
 
 mod care;
 mod faults;
-mod faulty_disk;
+pub(crate) mod faulty_disk;
 mod history;
 mod journal;
 mod opening;
