@@ -88,7 +88,8 @@ fn soak(amount: &Amount) -> Result<()> {
         left -= steps;
     }
 
-    until("the worker to have no child", PATIENCE, || processes::children(worker.pid()).is_empty().then_some(()))?;
+    until("the worker to have no child", PATIENCE, || processes::children(worker.pid()).is_empty().then_some(()))
+        .with_context(|| processes::described(&processes::children(worker.pid())))?;
     let mark = format!("HOME={}", worker.world().path("home").display());
     assert_eq!(processes::marked(&mark), [worker.pid()], "processes are left");
     let after = until("descriptors and threads to be given back", PATIENCE, || {

@@ -77,6 +77,15 @@ pub fn children(pid: i32) -> Vec<i32> {
     all().filter(|(_, folder)| parent(folder) == Some(pid)).map(|(pid, _)| pid).collect()
 }
 
+/// What these processes are, for whoever has to find out why they are there: a line each with state, ids and command.
+pub fn described(pids: &[i32]) -> String {
+    let line = |pid: &i32| {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        format!("{} [{}]", read("stat").trim(), read("cmdline").replace('\0', " ").trim())
+    };
+    pids.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// The most memory a process has had resident, in KiB.
 pub fn most_memory(pid: i32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
