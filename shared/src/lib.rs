@@ -28,5 +28,6 @@ pub mod run;
 pub mod schema;
 pub mod select;
 pub mod shell;
+pub mod task;
 pub mod tool;
 pub mod wire;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use weir_shared::bind::bind;
 use weir_shared::check::{PlanRules, check_plan};
 use weir_shared::finding::Fault;
-use weir_shared::flow::Flow;
+use weir_shared::flow::{Concurrency, Flow};
 use weir_shared::ids::{FlowId, Owner, Revision, RunId, StepIndex};
 use weir_shared::limits;
 use weir_shared::plan::Plan;
@@ -49,6 +49,10 @@ pub(crate) enum StartError {
     NotYetSupported(Vec<Fault>),
     #[error("the goal cannot be filled in: {0}")]
     Goal(String),
+    #[error(
+        "{limit} runs of {flow} are going on, and its file says to skip a start beyond that (`concurrency`); wait for one to end, or cancel one"
+    )]
+    FlowBusy { flow: FlowId, limit: usize },
     #[error("the queue is full")]
     Capacity { scope: CapacityScope, priority: Priority },
     #[error("the worker is stopping")]
@@ -63,6 +67,8 @@ pub(crate) struct Bound {
     pub(crate) cause: Cause,
     pub(crate) owner: Owner,
     pub(crate) flow: Option<(FlowId, Revision)>,
+    /// How many runs of the flow may go on at once.
+    pub(crate) concurrency: Option<Concurrency>,
     pub(crate) goal: String,
     pub(crate) plan: Arc<Plan>,
     pub(crate) inputs: Map<String, Value>,
@@ -79,15 +85,15 @@ impl RunRequest {
         if !asked.is_empty() {
             return Err(StartError::NotYetSupported(asked));
         }
-        let (flow, goal, plan, schema, inputs) = match source {
+        let (flow, concurrency, goal, plan, schema, inputs) = match source {
             Source::Flow { id, revision, flow, plan } => {
                 let inputs = bind(flow.inputs.as_ref(), &inputs).map_err(StartError::Inputs)?;
                 let goal = flow.goal.clone().unwrap_or_else(|| flow.name.clone());
-                (Some((id, revision)), goal, plan, flow.inputs.clone(), inputs)
+                (Some((id, revision)), flow.concurrency.clone(), goal, plan, flow.inputs.clone(), inputs)
             }
             Source::Plan { goal, plan } => {
                 let goal = if goal.is_empty() { plan.goal.clone() } else { goal };
-                (None, goal, Arc::new(plan), None, inputs)
+                (None, None, goal, Arc::new(plan), None, inputs)
             }
         };
         let faults = faults_of_plan(&plan, catalog, config.capability_mode);
@@ -96,7 +102,7 @@ impl RunRequest {
         }
         let input_marks = schema.as_ref().map(marks).unwrap_or_default();
         let goal = fill_goal(&goal, &GoalValues { run, flow: flow.as_ref(), inputs: &inputs })?;
-        Ok(Bound { cause, owner, flow, goal, plan, inputs, input_marks, config })
+        Ok(Bound { cause, owner, flow, concurrency, goal, plan, inputs, input_marks, config })
     }
 }
 

@@ -91,7 +91,6 @@ pub(super) fn numbers(ground: &Ground<'_>) -> Vec<Found> {
             let params = json!({ "given": concurrency.limit });
             found.push(Found::new(Code::BadConcurrency, pointer.key("limit"), params));
         }
-        found.push(Found::new(Code::NotYetInForce, &pointer, json!({ "key": "concurrency" })));
     }
     found
 }

@@ -22,6 +22,7 @@ mod session;
 mod sse;
 mod start;
 mod stream;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -84,6 +85,7 @@ pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         gates::routes(api),
         runs::routes(api),
         output::routes(api),
+        tasks::routes(api),
         tools::routes(api),
         plugins::routes(api),
         page::routes(api.page.clone()),

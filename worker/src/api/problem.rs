@@ -20,9 +20,9 @@ use weir_shared::wire::Problem;
 use super::answer::bytes_of;
 use crate::access::entry::Refusal;
 use crate::access::scope::Scope;
-use crate::engine::{ApproveError, CancelError, FollowError, ReadError};
+use crate::engine::{ApproveError, CancelError, FollowError, ReadError, TaskError};
 use crate::library::SaveError;
-use crate::queue::admission::{CapacityScope, Priority};
+use crate::queue::admission::CapacityScope;
 use crate::run_request::StartError;
 use crate::store::StoreError;
 use crate::tool::plugin::PluginError;
@@ -77,6 +77,8 @@ pub(crate) enum ApiError {
     Read(#[from] ReadError),
     #[error(transparent)]
     Follow(#[from] FollowError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
     #[error(transparent)]
     Plugin(#[from] PluginError),
     #[error(transparent)]
@@ -183,14 +185,12 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
             ),
             ApproveError::Store(error) => of_store(error),
         },
-        ApiError::Cancel(error) => match error {
-            CancelError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
-            CancelError::Store(error) => of_store(error),
-        },
-        ApiError::Read(error) => match error {
-            ReadError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
-            ReadError::History(_) => internal(&text),
-            ReadError::Store(error) => of_store(error),
+        ApiError::Cancel(error) => of_cancel(error, text),
+        ApiError::Read(error) => of_read(error, text),
+        ApiError::Task(error) => match error {
+            TaskError::Unknown(_) | TaskError::Ended(_) => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            TaskError::Read(error) => of_read(error, text),
+            TaskError::Cancel(error) => of_cancel(error, text),
         },
         ApiError::Follow(error) => match error {
             FollowError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
@@ -210,6 +210,21 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         },
         ApiError::Store(error) => of_store(error),
         ApiError::Internal { reason } => internal(reason),
+    }
+}
+
+fn of_cancel(error: &CancelError, text: String) -> (StatusCode, Problem) {
+    match error {
+        CancelError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        CancelError::Store(error) => of_store(error),
+    }
+}
+
+fn of_read(error: &ReadError, text: String) -> (StatusCode, Problem) {
+    match error {
+        ReadError::Unknown => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        ReadError::History(_) => internal(&text),
+        ReadError::Store(error) => of_store(error),
     }
 }
 
@@ -250,22 +265,18 @@ fn of_start(error: &StartError, text: String) -> (StatusCode, Problem) {
             }));
             match scope {
                 CapacityScope::OwnerPriority | CapacityScope::GlobalPriority => {
-                    more.insert("capacityPriority".to_owned(), Value::from(priority_word(*priority)));
+                    more.insert("capacityPriority".to_owned(), Value::from(priority.as_str()));
                 }
                 CapacityScope::Owner | CapacityScope::Global => {}
             }
             (StatusCode::TOO_MANY_REQUESTS, Problem { more, ..plain("capacity", text) })
         }
+        StartError::FlowBusy { limit, .. } => (
+            StatusCode::CONFLICT,
+            Problem { params: Some(params(json!({ "limit": limit }))), ..plain("flow_busy", text) },
+        ),
         StartError::Stopping => (StatusCode::SERVICE_UNAVAILABLE, plain("stopping", text)),
         StartError::Store(error) => of_store(error),
-    }
-}
-
-fn priority_word(priority: Priority) -> &'static str {
-    match priority {
-        Priority::Interactive => "interactive",
-        Priority::Normal => "normal",
-        Priority::Batch => "batch",
     }
 }
 

@@ -42,6 +42,12 @@ impl Query {
     }
 }
 
+/// A word of a closed set, as it stands in JSON.
+pub(super) fn word<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<T, ApiError> {
+    serde_json::from_value(serde_json::Value::from(text))
+        .map_err(|error| ApiError::Malformed { code: "bad_parameter", message: format!("`{name}`: {error}") })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

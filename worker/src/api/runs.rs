@@ -12,7 +12,7 @@ use super::Api;
 use super::answer::{Answer, empty, json, settle};
 use super::ask::{caller, query, require, visible_run, with};
 use super::problem::ApiError;
-use super::query::Query;
+use super::query::{Query, word};
 use crate::access::scope::{Caller, Scope};
 use crate::retention;
 use crate::store::RunQuery;
@@ -60,12 +60,6 @@ fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
         before: query.value::<RunId>("before", "the `next` of the page before")?,
     };
     json(StatusCode::OK, &api.store.runs(&wanted)?)
-}
-
-/// A word of a closed set, as it stands in JSON.
-fn word<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<T, ApiError> {
-    serde_json::from_value(serde_json::Value::from(text))
-        .map_err(|error| ApiError::Malformed { code: "bad_parameter", message: format!("`{name}`: {error}") })
 }
 
 fn show(api: &Api, caller: &Caller, run: &str, query: Vec<(String, String)>) -> Answer {

@@ -159,7 +159,11 @@ fn refused(error: &StartError) -> Stop {
         StartError::Inputs(faults) | StartError::Plan(faults) | StartError::NotYetSupported(faults) => {
             faults.as_slice()
         }
-        StartError::Goal(_) | StartError::Capacity { .. } | StartError::Stopping | StartError::Store(_) => &[],
+        StartError::Goal(_)
+        | StartError::FlowBusy { .. }
+        | StartError::Capacity { .. }
+        | StartError::Stopping
+        | StartError::Store(_) => &[],
     };
     let lines = faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message));
     Stop::usage(&listed(&error.to_string(), lines))

@@ -5,6 +5,7 @@
 //! - `run_guard`: who answers within a turn: the guard, and the disk
 //! - `attempt`: one call of a tool, as the driver sees it
 //! - `recover`: what becomes of runs that the worker before this one left unfinished
+//! - `tasks`: runs as what was admitted, and waiting for their ends
 //! - `results`: what a flow's last run came to, node by node
 
 mod attempt;
@@ -13,7 +14,9 @@ mod recover;
 mod results;
 mod run_guard;
 mod runs;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use runs::{Answer, ApproveError, CancelError, FollowError, ReadError, Runs, Settings};
+pub(crate) use tasks::TaskError;

@@ -85,8 +85,9 @@ impl Runs {
             state = reduce(state, &next)?;
             recorded.push(next);
         }
-        if state.is_parked() {
-            self.spawn_driver(run.clone(), state, self.parked_place());
+        if let (true, Some(created)) = (state.is_parked(), &state.created) {
+            let place = self.parked_place(created);
+            self.spawn_driver(run.clone(), state, place);
             return Ok(Outcome::Parked);
         }
         if let Some(row) = view::row(&state) {

@@ -2,18 +2,21 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::Stream;
 use tokio::sync::{mpsc, oneshot, watch};
 use weir_shared::finding::Fault;
-use weir_shared::ids::{GateId, Owner, RunId, Seq, TaskId};
+use weir_shared::flow::OnLimit;
+use weir_shared::ids::{FlowId, GateId, Owner, RunId, Seq, TaskId};
 use weir_shared::plan::Plan;
 use weir_shared::run::event::{Cause, Event, Recorded, RunCreated, SandboxPosture};
 use weir_shared::run::reduce::{BadHistory, reduce, replay};
 use weir_shared::run::state::RunState;
 use weir_shared::run::view;
+use weir_shared::task::Capacity;
 use weir_shared::wire::{Gate, RunAccepted, RunDetail};
 
 use super::driver::{Command, Driver};
@@ -21,7 +24,7 @@ use crate::clock::Clock;
 use crate::feed::follow::Follower;
 use crate::feed::run::RunFeed;
 use crate::feed::wire::{Frame, Schemas, mask_inputs};
-use crate::queue::admission::{Bounds, Entrant, Priority};
+use crate::queue::admission::{Bounds, Entrant, FlowShare, Priority};
 use crate::queue::pump::{Place, Queue};
 use crate::run_request::{self, Bound, RunRequest, StartError};
 use crate::shutdown::{ShutdownWatch, Stage};
@@ -69,6 +72,9 @@ pub(super) struct Inner {
 struct Live {
     commands: mpsc::Sender<Command>,
     feed: Arc<RunFeed>,
+    flow: Option<FlowId>,
+    /// Whether somebody has asked it to stop.
+    cancelled: Arc<AtomicBool>,
 }
 
 /// A person's answer to a gate.
@@ -169,18 +175,65 @@ impl Runs {
             let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
             let bound = request.bind(&run, &catalog)?;
             let priority = priority(bound.cause);
-            let entrant = Entrant { owner: bound.owner.clone(), priority };
+            let share = self.share(&bound)?;
+            let entrant = Entrant { owner: bound.owner.clone(), priority, flow: share };
             let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
             admitted.push((run, bound, place));
         }
         let mut accepted = Vec::with_capacity(admitted.len());
         for (run_id, bound, place) in admitted {
             let task_id = TaskId::from_bytes(uuid::Uuid::now_v7().into_bytes());
+            let replaced = self.replaced_by(&bound);
+            let owner = bound.owner.clone();
             let state = self.record_admission(&run_id, &task_id, bound).await?;
             self.spawn_driver(run_id.clone(), state, place);
             accepted.push(RunAccepted { run_id, task_id });
+            for run in replaced {
+                self.cancel(&run, &owner).await.map_err(|error| match error {
+                    CancelError::Unknown => StoreError::Closed,
+                    CancelError::Store(error) => error,
+                })?;
+            }
         }
         Ok(accepted)
+    }
+
+    /// What the run counts as among those of its flow; refused where the flow says to skip it.
+    fn share(&self, bound: &Bound) -> Result<Option<FlowShare>, StartError> {
+        let Some((flow, _)) = &bound.flow else { return Ok(None) };
+        let Some(concurrency) = &bound.concurrency else {
+            return Ok(Some(FlowShare { flow: flow.clone(), limit: None }));
+        };
+        let limit = usize::try_from(concurrency.limit).unwrap_or(usize::MAX);
+        match concurrency.on_limit.unwrap_or_default() {
+            OnLimit::Skip if self.live_of_flow(flow).len() >= limit => {
+                Err(StartError::FlowBusy { flow: flow.clone(), limit })
+            }
+            OnLimit::Skip | OnLimit::Queue | OnLimit::CancelOldest => {
+                Ok(Some(FlowShare { flow: flow.clone(), limit: Some(limit) }))
+            }
+        }
+    }
+
+    /// The runs that a new one of its flow takes the place of, oldest first.
+    fn replaced_by(&self, bound: &Bound) -> Vec<RunId> {
+        let (Some((flow, _)), Some(concurrency)) = (&bound.flow, &bound.concurrency) else { return Vec::new() };
+        if concurrency.on_limit != Some(OnLimit::CancelOldest) {
+            return Vec::new();
+        }
+        let mut live = self.live_of_flow(flow);
+        let beside = usize::try_from(concurrency.limit).unwrap_or(usize::MAX).saturating_sub(1);
+        live.truncate(live.len().saturating_sub(beside));
+        live
+    }
+
+    /// The runs of a flow that have not ended, those that wait included, oldest first.
+    fn live_of_flow(&self, flow: &FlowId) -> Vec<RunId> {
+        let live = self.live();
+        let mut runs: Vec<RunId> =
+            live.iter().filter(|(_, live)| live.flow.as_ref() == Some(flow)).map(|(run, _)| run.clone()).collect();
+        runs.sort_unstable();
+        runs
     }
 
     /// Commits a run's first two events: that it was created, and its plan.
@@ -219,7 +272,9 @@ impl Runs {
     pub(super) fn spawn_driver(&self, run: RunId, state: RunState, place: Place) {
         let (commands, received) = mpsc::channel(COMMANDS);
         let feed = RunFeed::new();
-        self.live().insert(run.clone(), Live { commands, feed: feed.clone() });
+        let flow = state.created.as_ref().and_then(|created| created.flow_id.clone());
+        let cancelled = Arc::new(AtomicBool::new(state.cancel_requested));
+        self.live().insert(run.clone(), Live { commands, feed: feed.clone(), flow, cancelled });
         let driver = Driver::new(self.0.clone(), state, place, feed, (run.clone(), received));
         let alive = Alive::new(self.0.clone(), run);
         // Waited for by `drained`, through `Alive`, which also outlives a panic of the loop.
@@ -256,7 +311,21 @@ impl Runs {
         if live.commands.send(Command::Cancel { by: by.clone(), reply }).await.is_err() {
             return Ok(());
         }
-        answered.await.unwrap_or(Ok(()))
+        let answer = answered.await.unwrap_or(Ok(()));
+        if answer.is_ok() {
+            live.cancelled.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// Whether a run that goes on has been asked to stop.
+    pub(super) fn is_cancelled(&self, run: &RunId) -> bool {
+        self.live_run(run).is_some_and(|live| live.cancelled.load(Ordering::Relaxed))
+    }
+
+    /// The queue, as this owner is told of it.
+    pub(crate) fn capacity(&self, owner: &Owner) -> Capacity {
+        self.0.queue.capacity(owner)
     }
 
     /// All of a run, masked: what its journal adds up to, and its events after `after`, at most `limit`.
@@ -345,8 +414,14 @@ impl Runs {
         &self.0
     }
 
-    pub(super) fn parked_place(&self) -> Place {
-        self.0.queue.parked()
+    /// The place of a run that was parked when the worker before this one ended.
+    pub(super) fn parked_place(&self, created: &RunCreated) -> Place {
+        self.0.queue.parked(created.owner.clone(), created.flow_id.clone())
+    }
+
+    /// Wakes whenever a run starts or stops being driven.
+    pub(super) fn changes(&self) -> watch::Receiver<usize> {
+        self.0.drivers.subscribe()
     }
 
     fn live_run(&self, run: &RunId) -> Option<Live> {
@@ -359,7 +434,7 @@ impl Runs {
 }
 
 /// How urgent a run is, by what started it.
-fn priority(cause: Cause) -> Priority {
+pub(super) fn priority(cause: Cause) -> Priority {
     match cause {
         Cause::Manual | Cause::Api | Cause::Webhook | Cause::Resume | Cause::Fork | Cause::Rewind | Cause::Rerun => {
             Priority::Interactive

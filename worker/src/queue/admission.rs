@@ -1,22 +1,30 @@
 //! May another body enter the queue, and does it start or wait. Pure: a function of what runs, what waits and the
 //! bounds. It knows nothing of runs, tasks or time.
 
-use weir_shared::ids::Owner;
-
-/// How urgent a body is. Deliveries and a person's own starts are interactive, starts by a model normal, schedule
-/// fires batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Priority {
-    Interactive,
-    Normal,
-    Batch,
-}
+use weir_shared::ids::{FlowId, Owner};
+pub(crate) use weir_shared::task::Priority;
 
 /// Who enters, as far as the bounds care.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entrant {
     pub(crate) owner: Owner,
     pub(crate) priority: Priority,
+    pub(crate) flow: Option<FlowShare>,
+}
+
+/// The flow that a body runs, and how many bodies of it may have started and not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FlowShare {
+    pub(crate) flow: FlowId,
+    /// `concurrency.limit` of its file.
+    pub(crate) limit: Option<usize>,
+}
+
+/// Whether a body could start at once, were it alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    Free,
+    Taken,
 }
 
 /// The bounds, in bodies.
@@ -78,15 +86,15 @@ impl CapacityScope {
     }
 }
 
-/// Whether a body may enter beside `running` bodies at work and those that wait, and whether it starts at once. It
-/// never overtakes one that waits.
+/// Whether a body may enter beside those that wait, and whether it starts at once. Where there is room, none that
+/// waits could have started: each free place is given at once.
 pub(crate) fn admit<'a>(
     entrant: &Entrant,
-    running: usize,
+    room: Room,
     waiting: &(impl Iterator<Item = &'a Entrant> + Clone),
     bounds: &Bounds,
 ) -> Result<Admission, CapacityScope> {
-    if running < bounds.running && waiting.clone().next().is_none() {
+    if room == Room::Free {
         return Ok(Admission::Start);
     }
     let full = |bound: &Bound, counts: fn(Priority) -> bool| {
@@ -125,7 +133,11 @@ mod tests {
 
     fn an_entrant() -> impl Strategy<Value = Entrant> {
         let priority = prop_oneof![Just(Priority::Interactive), Just(Priority::Normal), Just(Priority::Batch)];
-        (0_u8..8, priority).prop_map(|(owner, priority)| Entrant { owner: Owner(format!("o{owner}")), priority })
+        (0_u8..8, priority).prop_map(|(owner, priority)| Entrant {
+            owner: Owner(format!("o{owner}")),
+            priority,
+            flow: None,
+        })
     }
 
     proptest! {
@@ -136,7 +148,8 @@ mod tests {
             let bounds = Bounds::default();
             let (mut running, mut waiting) = (0, Vec::<Entrant>::new());
             for entrant in entrants {
-                match admit(&entrant, running, &waiting.iter(), &bounds) {
+                let room = if running < bounds.running { Room::Free } else { Room::Taken };
+                match admit(&entrant, room, &waiting.iter(), &bounds) {
                     Ok(Admission::Start) => running += 1,
                     Ok(Admission::Wait) => waiting.push(entrant),
                     Err(_) => prop_assert!(running == bounds.running, "refused while there was room"),
@@ -159,9 +172,9 @@ mod tests {
     #[test]
     fn a_full_bound_is_named() {
         let bounds = Bounds::default();
-        let one = |owner: &str, priority| Entrant { owner: Owner(owner.to_owned()), priority };
+        let one = |owner: &str, priority| Entrant { owner: Owner(owner.to_owned()), priority, flow: None };
         let own: Vec<_> = (0..32).map(|_| one("a", Priority::Interactive)).collect();
-        let refused = |entrant: Entrant, waiting: &[Entrant]| admit(&entrant, 16, &waiting.iter(), &bounds);
+        let refused = |entrant: Entrant, waiting: &[Entrant]| admit(&entrant, Room::Taken, &waiting.iter(), &bounds);
         assert_eq!(refused(one("a", Priority::Interactive), &own), Err(CapacityScope::Owner));
         assert_eq!(refused(one("b", Priority::Interactive), &own), Ok(Admission::Wait));
         let batch: Vec<_> = (0..16).map(|_| one("a", Priority::Batch)).collect();

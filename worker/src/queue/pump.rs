@@ -1,69 +1,102 @@
 //! The queue itself: who holds a place, who waits for one, and who gets the next.
 //!
-//! Guarantees: at most `bounds.running` places are held; a place given back goes on at once, with no timer between;
-//! a run that comes back from a gate goes ahead of those that have not started. First in, first out.
+//! Guarantees: at most `bounds.running` places are held; a flow's bodies that have started and not ended stay within
+//! its limit; a place given back goes on at once, with no timer between; a run that comes back from a gate goes ahead
+//! of those that have not started. The order of the others is `line`'s.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::oneshot;
+use weir_shared::ids::{FlowId, Owner};
+use weir_shared::task::Capacity;
 
-use super::admission::{Admission, Bounds, CapacityScope, Entrant, admit};
+use super::admission::{Admission, Bounds, CapacityScope, Entrant, Room, admit};
+use super::capacity::capacity;
+use super::line::Line;
 
 /// The queue. A clone is the same queue.
 #[derive(Clone)]
 pub(crate) struct Queue(Arc<Mutex<Places>>);
 
-struct Places {
-    bounds: Bounds,
-    running: usize,
+pub(super) struct Places {
+    pub(super) bounds: Bounds,
+    /// Places held, by owner. An owner without one has no entry.
+    pub(super) running: BTreeMap<Owner, usize>,
+    /// Bodies of each flow that have started and not ended, parked ones included.
+    flows: BTreeMap<FlowId, usize>,
     /// Runs that were parked at a gate and may go on.
-    returning: VecDeque<oneshot::Sender<()>>,
-    waiting: VecDeque<(Entrant, oneshot::Sender<()>)>,
+    pub(super) returning: VecDeque<(Owner, oneshot::Sender<()>)>,
+    pub(super) line: Line<Waiting>,
+}
+
+/// A body that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    grant: oneshot::Sender<()>,
+    pub(super) since: Instant,
 }
 
 /// A body's place. Dropping it frees it.
 pub(crate) struct Place {
     queue: Queue,
+    owner: Owner,
+    flow: Option<FlowId>,
     at: At,
 }
 
 enum At {
+    /// For the first time: its flow does not count it yet.
     Waiting(oneshot::Receiver<()>),
     Held,
     /// Given back while the run waits for a person.
     Parked,
+    Returning(oneshot::Receiver<()>),
 }
 
 impl Queue {
     pub(crate) fn new(bounds: Bounds) -> Self {
-        let (returning, waiting) = (VecDeque::new(), VecDeque::new());
-        Self(Arc::new(Mutex::new(Places { bounds, running: 0, returning, waiting })))
+        Self(Arc::new(Mutex::new(Places {
+            bounds,
+            running: BTreeMap::new(),
+            flows: BTreeMap::new(),
+            returning: VecDeque::new(),
+            line: Line::new(),
+        })))
     }
 
     /// A place for this body, held or waited for.
     pub(crate) fn enter(&self, entrant: Entrant) -> Result<Place, CapacityScope> {
         let mut places = self.places();
-        let waiting = places.waiting.iter().map(|(entrant, _)| entrant);
-        // Those that come back count as running: they have been admitted, and go first.
-        let running = places.running + places.returning.len();
-        let at = match admit(&entrant, running, &waiting, &places.bounds)? {
+        let admission = places.admission(&entrant)?;
+        let owner = entrant.owner.clone();
+        let flow = entrant.flow.as_ref().map(|share| share.flow.clone());
+        let at = match admission {
             Admission::Start => {
-                places.running += 1;
+                places.begin(&entrant);
                 At::Held
             }
             Admission::Wait => {
                 let (grant, granted) = oneshot::channel();
-                places.waiting.push_back((entrant, grant));
+                places.line.push(entrant, Waiting { grant, since: Instant::now() });
                 At::Waiting(granted)
             }
         };
-        Ok(Place { queue: self.clone(), at })
+        Ok(Place { queue: self.clone(), owner, flow, at })
     }
 
     /// The place of a run that was parked when the worker before this one ended.
-    pub(crate) fn parked(&self) -> Place {
-        Place { queue: self.clone(), at: At::Parked }
+    pub(crate) fn parked(&self, owner: Owner, flow: Option<FlowId>) -> Place {
+        if let Some(flow) = &flow {
+            *self.places().flows.entry(flow.clone()).or_default() += 1;
+        }
+        Place { queue: self.clone(), owner, flow, at: At::Parked }
+    }
+
+    /// What runs and waits, as this owner is told.
+    pub(crate) fn capacity(&self, owner: &Owner) -> Capacity {
+        capacity(&self.places(), owner, Instant::now())
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
@@ -72,20 +105,60 @@ impl Queue {
 }
 
 impl Places {
+    /// Places that are held, or promised to those that come back: they have been admitted, and go first.
+    pub(super) fn taken(&self) -> usize {
+        self.running.values().sum::<usize>() + self.returning.len()
+    }
+
+    fn admission(&self, entrant: &Entrant) -> Result<Admission, CapacityScope> {
+        let has_room = self.taken() < self.bounds.running && has_share(&self.flows, entrant);
+        let room = if has_room { Room::Free } else { Room::Taken };
+        admit(entrant, room, &self.line.iter().map(|(entrant, _)| entrant), &self.bounds)
+    }
+
+    /// Counts a body that starts.
+    fn begin(&mut self, entrant: &Entrant) {
+        *self.running.entry(entrant.owner.clone()).or_default() += 1;
+        if let Some(share) = &entrant.flow {
+            *self.flows.entry(share.flow.clone()).or_default() += 1;
+        }
+    }
+
     /// Grants free places to whoever is next; one that has gone away is passed over.
     fn grant(&mut self) {
-        while self.running < self.bounds.running {
-            let next = self.returning.pop_front().or_else(|| self.waiting.pop_front().map(|(_, grant)| grant));
-            match next {
-                Some(grant) => self.running += usize::from(grant.send(()).is_ok()),
-                None => return,
+        while self.running.values().sum::<usize>() < self.bounds.running {
+            if let Some((owner, grant)) = self.returning.pop_front() {
+                if grant.send(()).is_ok() {
+                    *self.running.entry(owner).or_default() += 1;
+                }
+                continue;
+            }
+            let flows = &self.flows;
+            let Some((entrant, waiting)) = self.line.take(|entrant| has_share(flows, entrant)) else { return };
+            if waiting.grant.send(()).is_ok() {
+                self.begin(&entrant);
             }
         }
     }
 
-    fn give_back(&mut self) {
-        self.running = self.running.saturating_sub(1);
-        self.grant();
+    fn give_back(&mut self, owner: &Owner) {
+        take_one(&mut self.running, owner);
+    }
+}
+
+/// Whether one more body of its flow may start.
+fn has_share(flows: &BTreeMap<FlowId, usize>, entrant: &Entrant) -> bool {
+    let Some(share) = &entrant.flow else { return true };
+    share.limit.is_none_or(|limit| flows.get(&share.flow).copied().unwrap_or_default() < limit)
+}
+
+/// Counts one less, and forgets what counts nothing.
+fn take_one<K: Ord>(counts: &mut BTreeMap<K, usize>, key: &K) {
+    if let Some(count) = counts.get_mut(key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(key);
+        }
     }
 }
 
@@ -102,7 +175,7 @@ impl Place {
 
     /// Returns once a place that is waited for is granted; never for one that is held or parked.
     pub(crate) async fn granted(&mut self) {
-        if let At::Waiting(granted) = &mut self.at {
+        if let At::Waiting(granted) | At::Returning(granted) = &mut self.at {
             // The queue outlives its places and never drops a grant unsent, so an error cannot come.
             if granted.await.is_ok() {
                 self.at = At::Held;
@@ -112,11 +185,13 @@ impl Place {
         std::future::pending::<()>().await;
     }
 
-    /// Gives a held place back while the run waits for a person.
+    /// Gives a held place back while the run waits for a person. Its share of its flow stays its own.
     pub(crate) fn park(&mut self) {
         if matches!(self.at, At::Held) {
             self.at = At::Parked;
-            self.queue.places().give_back();
+            let mut places = self.queue.places();
+            places.give_back(&self.owner);
+            places.grant();
         }
     }
 
@@ -124,9 +199,9 @@ impl Place {
     pub(crate) fn come_back(&mut self) {
         if matches!(self.at, At::Parked) {
             let (grant, granted) = oneshot::channel();
-            self.at = At::Waiting(granted);
+            self.at = At::Returning(granted);
             let mut places = self.queue.places();
-            places.returning.push_back(grant);
+            places.returning.push_back((self.owner.clone(), grant));
             places.grant();
         }
     }
@@ -136,33 +211,52 @@ impl Drop for Place {
     fn drop(&mut self) {
         let at = std::mem::replace(&mut self.at, At::Parked);
         let mut places = self.queue.places();
-        match at {
-            At::Held => places.give_back(),
+        let has_begun = match at {
+            At::Held => {
+                places.give_back(&self.owner);
+                true
+            }
+            // Granted between its last look and now: the place is held after all. Otherwise the closed channel makes
+            // `grant` pass it over; its entry is removed so that it does not count as waiting.
             At::Waiting(mut granted) => {
-                // Granted between its last look and now: the place is held after all. Otherwise the closed channel
-                // makes `grant` pass it over; its entry is removed so that it does not count as waiting.
+                granted.close();
+                let is_held = granted.try_recv().is_ok();
+                if is_held {
+                    places.give_back(&self.owner);
+                } else {
+                    places.line.retain(|waiting| !waiting.grant.is_closed());
+                }
+                is_held
+            }
+            At::Returning(mut granted) => {
                 granted.close();
                 if granted.try_recv().is_ok() {
-                    places.give_back();
+                    places.give_back(&self.owner);
                 } else {
-                    places.waiting.retain(|(_, grant)| !grant.is_closed());
-                    places.returning.retain(|grant| !grant.is_closed());
+                    places.returning.retain(|(_, grant)| !grant.is_closed());
                 }
+                true
             }
-            At::Parked => {}
+            At::Parked => true,
+        };
+        if has_begun && let Some(flow) = &self.flow {
+            take_one(&mut places.flows, flow);
         }
+        places.grant();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weir_shared::ids::Owner;
-
-    use super::super::admission::Priority;
+    use super::super::admission::{FlowShare, Priority};
     use super::*;
 
     fn entrant() -> Entrant {
-        Entrant { owner: Owner::local(), priority: Priority::Interactive }
+        Entrant { owner: Owner::local(), priority: Priority::Interactive, flow: None }
+    }
+
+    fn of_flow(flow: &str, limit: usize) -> Entrant {
+        Entrant { flow: Some(FlowShare { flow: flow.parse().unwrap(), limit: Some(limit) }), ..entrant() }
     }
 
     fn queue(running: usize) -> Queue {
@@ -188,11 +282,11 @@ mod tests {
         let second = queue.enter(entrant()).unwrap();
         let mut third = queue.enter(entrant()).unwrap();
         drop(second);
-        assert_eq!(queue.places().waiting.len(), 1);
+        assert_eq!(queue.places().line.iter().count(), 1);
         drop(first);
         third.granted().await;
         drop(third);
-        assert_eq!(queue.places().running, 0);
+        assert_eq!(queue.places().taken(), 0);
     }
 
     #[tokio::test]
@@ -202,7 +296,7 @@ mod tests {
         let second = queue.enter(entrant()).unwrap();
         drop(first);
         drop(second);
-        assert_eq!(queue.places().running, 0);
+        assert_eq!(queue.places().taken(), 0);
     }
 
     #[tokio::test]
@@ -217,5 +311,34 @@ mod tests {
         drop(runs);
         parked.granted().await;
         assert!(parked.is_held() && !waits.is_held());
+    }
+
+    #[tokio::test]
+    async fn a_flow_at_its_limit_waits_and_holds_nobody_else_up() {
+        let queue = queue(4);
+        let mut first = queue.enter(of_flow("a", 1)).unwrap();
+        let mut second = queue.enter(of_flow("a", 1)).unwrap();
+        let other = queue.enter(of_flow("b", 1)).unwrap();
+        assert!(first.is_held() && !second.is_held() && other.is_held());
+        // A run that waits for a person is still one of its flow.
+        first.park();
+        assert_eq!(queue.places().line.iter().count(), 1);
+        drop(first);
+        second.granted().await;
+        drop(second);
+        assert!(queue.enter(of_flow("a", 1)).unwrap().is_held());
+    }
+
+    #[tokio::test]
+    async fn a_run_that_was_parked_before_a_restart_counts_for_its_flow() {
+        let queue = queue(4);
+        let parked = queue.parked(Owner::local(), Some("a".parse().unwrap()));
+        let mut next = queue.enter(of_flow("a", 1)).unwrap();
+        assert!(!next.is_held());
+        drop(parked);
+        next.granted().await;
+        assert_eq!(queue.places().flows.len(), 1);
+        drop(next);
+        assert!(queue.places().flows.is_empty() && queue.places().running.is_empty());
     }
 }

@@ -8,3 +8,4 @@ mod plugins;
 mod runs;
 mod server;
 mod session;
+mod tasks;
