@@ -6,7 +6,7 @@ use weir_shared::finding::FindingCounts;
 
 use crate::backend::api::Api;
 use crate::model::edit::{Edit, FlowField};
-use crate::state::builder::{Builder, Saving};
+use crate::state::builder::{Builder, RunPart, Saving};
 use crate::ui::button::{Button, IconButton, Weight};
 use crate::ui::chip::{Chip, Tone};
 use crate::ui::icon::{Glyph, Mark};
@@ -82,7 +82,7 @@ pub(crate) fn Toolbar(findings_open: RwSignal<bool>) -> impl IntoView {
             </Button>
             <Button weight=Weight::Primary glyph=Glyph::Play hint=run_hint
                 disabled=Signal::derive(move || { counts.get().errors > 0 })
-                on_press=move || builder.run_dialog.set(true)>
+                on_press=move || builder.ask_run(RunPart::Whole)>
                 "Run"
             </Button>
         </header>

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use weir_shared::ids::FlowId;
+use leptos_router::hooks::use_query_map;
+use weir_shared::ids::{FlowId, RunId};
 use weir_shared::tool::Catalog;
 
 use super::clipboard;
@@ -30,6 +31,9 @@ use crate::state::stage::Stage;
 pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl IntoView {
     let builder = Builder::new(id, draft, catalog);
     provide_context(builder);
+    // A run of the past, named in the address, is shown like one that was just started.
+    let named = use_query_map().with_untracked(|query| query.get("run"));
+    builder.run.set(named.and_then(|run| run.parse::<RunId>().ok()));
     let stage = Stage::new(builder);
     provide_context(stage);
     let sheet = RwSignal::new(false);

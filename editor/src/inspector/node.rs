@@ -9,7 +9,8 @@ use super::behaviour::Behaviour;
 use super::output::Outputs;
 use crate::face::look::Look;
 use crate::model::edit::{Edit, NodeField};
-use crate::state::builder::Builder;
+use crate::state::builder::{Builder, RunPart};
+use crate::ui::button::{Button, Weight};
 use crate::ui::choice::Choice;
 use crate::ui::icon::{Glyph, Icon};
 use crate::ui::tabs::Tabs;
@@ -75,6 +76,10 @@ fn NodeHead(id: StoredValue<String>, tool: Memo<Option<weir_shared::tool::ToolDe
         })
         .filter(|help| !help.is_empty())
     };
+    let cannot_run = Signal::derive(move || {
+        builder.findings.with(|findings| findings.iter().any(|finding| finding.severity == Severity::Error))
+    });
+    let why = Signal::derive(move || if cannot_run.get() { "Mend the errors first".to_owned() } else { String::new() });
     let retitle = move |typed: String| {
         let title = (!typed.is_empty()).then_some(typed);
         builder.apply(Edit::Node { id: id.get_value(), field: NodeField::Title(title) });
@@ -92,6 +97,15 @@ fn NodeHead(id: StoredValue<String>, tool: Memo<Option<weir_shared::tool::ToolDe
                     on:input=move |event| retitle(event_target_value(&event)) on:blur=move |_| builder.pause_typing() />
                 <p class="faint ellipsis">{about}</p>
             </div>
+        </div>
+        <div class="inspector-acts small">
+            <Button weight=Weight::Outline glyph=Glyph::Play disabled=cannot_run hint=why
+                on_press=move || builder.ask_run(RunPart::UpTo(id.get_value()))>
+                "Run to here"
+            </Button>
+            <Button disabled=cannot_run hint=why on_press=move || builder.ask_run(RunPart::Only(id.get_value()))>
+                "Run this node"
+            </Button>
         </div>
         {move || help().map(|help| view! { <p class="inspector-help">{help}</p> })}
     }

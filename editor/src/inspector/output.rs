@@ -1,14 +1,19 @@
 //! What a node gives: its declared outputs, and how to refer to them.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
+use serde_json::Value;
 use weir_shared::tool::ToolDeclaration;
 
 use super::tree::{Leaf, outputs};
+use crate::model::edit::Edit;
 use crate::state::builder::Builder;
-use crate::state::card::CardState;
-use crate::ui::button::IconButton;
+use crate::state::card::{CardState, StepResult};
+use crate::ui::button::{Button, IconButton, Weight};
 use crate::ui::icon::Glyph;
 use crate::ui::readable::duration;
+use crate::ui::readout::Json;
 use crate::ui::toast::Toasts;
 
 /// The outputs of a node.
@@ -16,6 +21,7 @@ use crate::ui::toast::Toasts;
 pub(crate) fn Outputs(id: String, tool: Memo<Option<ToolDeclaration>>) -> impl IntoView {
     let builder: Builder = expect_context();
     let root = format!("node.{id}.result");
+    let node = StoredValue::new(id.clone());
     let leaves = Memo::new({
         let root = root.clone();
         move |_| tool.with(|tool| tool.as_ref().map(|tool| outputs(tool, &root)).unwrap_or_default())
@@ -47,6 +53,7 @@ pub(crate) fn Outputs(id: String, tool: Memo<Option<ToolDeclaration>>) -> impl I
         })
     };
     view! {
+        <Pinning node />
         {move || last().map(|said| view! { <p class="output-last">{said}</p> })}
         <p class="muted">"What later nodes can refer to. Copy a reference, or pick it in their Inputs."</p>
         <div class="outputs">
@@ -65,6 +72,53 @@ pub(crate) fn Outputs(id: String, tool: Memo<Option<ToolDeclaration>>) -> impl I
                 })
         }}
     }
+}
+
+/// The result in the run shown, and the value that is served in its place once it is pinned.
+#[component]
+fn Pinning(node: StoredValue<String>) -> impl IntoView {
+    let builder: Builder = expect_context();
+    let pinned = Memo::new(move |_| builder.flow.with(|flow| node.with_value(|node| flow.pins.get(node).cloned())));
+    let result = Memo::new(move |_| builder.results.with(|results| node.with_value(|node| results.get(node).cloned())));
+    let pin = move |value: Option<Value>| builder.apply(Edit::Pin { node: node.get_value(), value });
+    let shown = move || match (pinned.get(), result.get()) {
+        (Some(value), _) => view! {
+            <section class="last-result pinned">
+                <div class="last-result-top small">
+                    <b>"Pinned"</b>
+                    <span class="faint">"served in place of a call"</span>
+                    <span class="push"></span>
+                    <Button weight=Weight::Outline on_press=move || pin(None)>"Unpin"</Button>
+                </div>
+                <Json value />
+            </section>
+        }
+        .into_any(),
+        (None, Some(StepResult { value, truncated })) => {
+            let hint = if truncated {
+                "Only a part of this result is here, so it cannot be pinned"
+            } else {
+                "Serve this in place of a call"
+            };
+            let kept = Arc::clone(&value);
+            view! {
+                <section class="last-result">
+                    <div class="last-result-top small">
+                        <b>"Result"</b>
+                        <span class="faint">"of the run shown"</span>
+                        <span class="push"></span>
+                        <Button weight=Weight::Outline disabled=truncated hint=hint.to_owned() on_press=move || pin(Some((*kept).clone()))>
+                            "Pin"
+                        </Button>
+                    </div>
+                    <Json value=(*value).clone() />
+                </section>
+            }
+            .into_any()
+        }
+        (None, None) => ().into_any(),
+    };
+    shown
 }
 
 #[component]

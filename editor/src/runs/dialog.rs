@@ -18,7 +18,7 @@ use crate::backend::answer::CallError;
 use crate::backend::api::Api;
 use crate::form::control::ValueControl;
 use crate::form::schema::{FieldSpec, of_schema};
-use crate::state::builder::Builder;
+use crate::state::builder::{Builder, RunPart};
 use crate::ui::button::{Button, Weight};
 use crate::ui::choice::{Choice, Select};
 use crate::ui::dialog::Dialog;
@@ -29,7 +29,16 @@ use crate::ui::readable::count;
 #[component]
 pub(crate) fn RunDialog() -> impl IntoView {
     let builder: Builder = expect_context();
-    let title = Signal::derive(move || builder.flow.with(|flow| format!("Run “{}”", flow.name)));
+    let title = Signal::derive(move || {
+        builder.flow.with(|flow| {
+            let label = |id: &str| flow.node(id).map_or_else(|| id.to_owned(), |node| node.label().to_owned());
+            builder.run_part.with(|part| match part {
+                RunPart::Whole => format!("Run “{}”", flow.name),
+                RunPart::UpTo(node) => format!("Run up to “{}”", label(node)),
+                RunPart::Only(node) => format!("Run “{}” alone", label(node)),
+            })
+        })
+    });
     view! {
         <Dialog open=builder.run_dialog title>
             <RunForm />
@@ -44,6 +53,7 @@ fn RunForm() -> impl IntoView {
     let schema = builder.flow.with_untracked(|flow| flow.inputs.clone());
     let specs = schema.as_ref().map(of_schema).unwrap_or_default();
     let schema = StoredValue::new(schema);
+    let part = StoredValue::new(builder.run_part.get_untracked());
     let inputs = RwSignal::new(Map::<String, Value>::new());
     let mode = RwSignal::new(PermissionMode::default());
     // Faults show once a run was asked for: an untouched form is not wrong yet.
@@ -70,7 +80,14 @@ fn RunForm() -> impl IntoView {
             return;
         }
         sending.set(true);
+        let (up_to, only) = match part.get_value() {
+            RunPart::Whole => (None, None),
+            RunPart::UpTo(node) => (Some(node), None),
+            RunPart::Only(node) => (None, Some(node)),
+        };
         let run = RunFlow {
+            up_to,
+            only,
             inputs: inputs.get_untracked(),
             config: RunConfig { permission_mode: mode.get_untracked(), ..RunConfig::default() },
             ..RunFlow::default()
@@ -118,6 +135,8 @@ fn RunForm() -> impl IntoView {
                 .then(|| {
                     view! { <p class="run-note">"There are unsaved changes. A run takes the file as it was last saved."</p> }
                 })}
+            {matches!(part.get_value(), RunPart::Only(_))
+                .then(|| view! { <p class="muted">"What it refers to comes from pins, else from the last run."</p> })}
             {fields}
             {(!has_inputs).then(|| view! { <p class="muted">"This flow asks for nothing."</p> })}
             <ModeField mode />

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use serde_json::Value;
 use weir_shared::ids::StepIndex;
+use weir_shared::run::event::{CoveredFile, Found};
 use weir_shared::wire::{Approve, Gate};
 
 use super::timeline::title;
@@ -10,7 +11,8 @@ use super::view::RunView;
 use crate::ui::button::{Button, Weight};
 use crate::ui::dialog::Dialog;
 use crate::ui::field::Field;
-use crate::ui::readout::Json;
+use crate::ui::readable::bytes;
+use crate::ui::readout::{Json, local_time};
 use crate::ui::text::TextArea;
 
 /// Every open gate of a run.
@@ -62,6 +64,7 @@ fn GateCard(
                 <span class="faint">" · " {gate.reason.clone()}</span>
             </p>
             {gate.args.clone().map(|args| view! { <AsItRuns args /> })}
+            <Files files=gate.files.clone() />
             <div class="gate-acts small">
                 <Button weight=Weight::Primary disabled=sent on_press=move || answer(Verdict::Approved)>"Approve"</Button>
                 <Button weight=Weight::Outline disabled=sent on_press=move || rejecting.set(true)>"Reject…"</Button>
@@ -87,6 +90,40 @@ fn GateCard(
             </Dialog>
         </section>
     }
+}
+
+/// The files that an answer covers: a step whose files change after it is asked about again.
+#[component]
+fn Files(files: Vec<CoveredFile>) -> impl IntoView {
+    (!files.is_empty()).then(|| {
+        let rows = files
+            .into_iter()
+            .map(|file| {
+                let (digest, told) = match file.found {
+                    Found::Nothing => (String::new(), "not there".to_owned()),
+                    Found::Digest { sha256, size } => {
+                        let short = sha256.get(..12).unwrap_or(&sha256).to_owned();
+                        (sha256, format!("{short} · {}", bytes(size)))
+                    }
+                    Found::Stamp { size, modified } => {
+                        (String::new(), format!("{} · {}", bytes(size), local_time(modified)))
+                    }
+                };
+                view! {
+                    <li title=digest>
+                        <code>{file.path}</code>
+                        <span class="faint">{told}</span>
+                    </li>
+                }
+            })
+            .collect_view();
+        view! {
+            <div class="gate-files">
+                <h4>"Covers these files as they are now"</h4>
+                <ul>{rows}</ul>
+            </div>
+        }
+    })
 }
 
 #[derive(Debug, Clone, Copy)]

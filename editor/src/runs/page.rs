@@ -32,7 +32,10 @@ pub(crate) fn RunPage() -> impl IntoView {
                         {move || goal().or_else(|| flow.get().map(|flow| flow.to_string())).unwrap_or_else(|| "Run".to_owned())}
                     </h1>
                     <span class="push"></span>
-                    {move || flow.get().map(|flow| view! { <a class="btn outline" href=format!("/flows/{flow}")>"Open the flow"</a> })}
+                    {move || flow.get().map(|flow| {
+                        let on_canvas = view.run.get().map(|run| format!("/flows/{flow}?run={run}"));
+                        view! { <a class="btn outline" href=on_canvas>"Show on the canvas"</a> }
+                    })}
                 </div>
                 <RunWatch view />
             </div>

@@ -18,7 +18,7 @@ use super::view::{Following, RunView, moving};
 use super::words;
 use crate::backend::api::Api;
 use crate::state::builder::Builder;
-use crate::state::card::CardState;
+use crate::state::card::{CardState, StepResult};
 use crate::ui::button::{Button, IconButton, Weight};
 use crate::ui::chip::{Chip, Tone};
 use crate::ui::icon::Glyph;
@@ -42,6 +42,17 @@ pub(crate) fn RunPanel() -> impl IntoView {
         .unwrap_or_default()
     });
     Effect::new(move |_| builder.card_states.set(Arc::new(states.get())));
+    let results = Memo::new(move |_| {
+        view.with(|state| {
+            let plan = state.plan.as_ref()?;
+            let nodes = plan.steps.iter().zip(&state.steps);
+            let of_nodes =
+                nodes.filter_map(|(step, at)| Some((step.node_id.as_ref()?.to_string(), StepResult::of(at)?)));
+            Some(of_nodes.collect::<BTreeMap<_, _>>())
+        })
+        .unwrap_or_default()
+    });
+    Effect::new(move |_| builder.results.set(Arc::new(results.get())));
     view! {
         <Show when=move || builder.run.get().is_some()>
             <section class="run-panel" aria-label="Run">

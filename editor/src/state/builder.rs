@@ -13,7 +13,7 @@ use weir_shared::ids::{FlowId, Revision, RunId};
 use weir_shared::limits::Limits;
 use weir_shared::tool::{Catalog, ToolDeclaration};
 
-use super::card::CardStates;
+use super::card::{CardStates, Results};
 use super::drafts::{self, Draft};
 use super::local::Kept;
 use crate::model::document::Document;
@@ -43,8 +43,23 @@ pub(crate) struct Builder {
     pub(crate) run: RwSignal<Option<RunId>>,
     /// Whether the run dialog is open.
     pub(crate) run_dialog: RwSignal<bool>,
+    /// How much of the flow the dialog is about.
+    pub(crate) run_part: RwSignal<RunPart>,
     /// What that run makes of the nodes: set by the run view, drawn by the canvas.
     pub(crate) card_states: RwSignal<CardStates>,
+    /// The results of that run by node id: set by the run view, shown and pinned by the inspector.
+    pub(crate) results: RwSignal<Results>,
+}
+
+/// How much of the flow a run takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum RunPart {
+    #[default]
+    Whole,
+    /// This node and what leads to it.
+    UpTo(String),
+    /// This node alone, on results that are pinned or of the last run.
+    Only(String),
 }
 
 /// A field of a node (`args.command`, `retry.maxAttempts`) or of the flow that should get the focus.
@@ -101,8 +116,16 @@ impl Builder {
             unheard: StoredValue::new(false),
             run: RwSignal::new(None),
             run_dialog: RwSignal::new(false),
+            run_part: RwSignal::default(),
             card_states: RwSignal::default(),
+            results: RwSignal::default(),
         }
+    }
+
+    /// Asks for the inputs of a run of this much.
+    pub(crate) fn ask_run(self, part: RunPart) {
+        self.run_part.set(part);
+        self.run_dialog.set(true);
     }
 
     /// Does one edit. Edits of one field that follow each other closely become one step of undo.

@@ -40,6 +40,25 @@ pub(crate) enum CardState {
 /// The states of a run's cards by node id; empty when no run is shown.
 pub(crate) type CardStates = Arc<BTreeMap<String, CardState>>;
 
+/// What a step of a run gave.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StepResult {
+    pub(crate) value: Arc<Value>,
+    /// Whether the journal holds only a part of it.
+    pub(crate) truncated: bool,
+}
+
+/// The results of a run by node id; empty when no run is shown.
+pub(crate) type Results = Arc<BTreeMap<String, StepResult>>;
+
+impl StepResult {
+    /// What a completed step gave.
+    pub(crate) fn of(step: &StepState) -> Option<Self> {
+        let StepState::Completed { result, truncated, .. } = step else { return None };
+        Some(Self { value: Arc::clone(result), truncated: *truncated })
+    }
+}
+
 impl CardState {
     /// What a step's state looks like on its card.
     pub(crate) fn of(step: &StepState) -> Self {

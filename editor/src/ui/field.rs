@@ -41,7 +41,7 @@ pub(crate) fn Field(
                     <span class=move || format!("type type-{}", data_type.get())>{move || data_type.get()}</span>
                 </Show>
                 <span class="push"></span>
-                {beside}
+                <span class="field-beside">{beside}</span>
             </div>
             {children()}
             <div id=described class="field-about">

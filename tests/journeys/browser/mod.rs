@@ -4,6 +4,7 @@ mod build_by_keys;
 mod chromium;
 mod draw_and_run;
 mod nothing_lost;
+mod parts_and_pins;
 
 use anyhow::Result;
 use weir_tests::worker::Worker;

@@ -6,6 +6,14 @@ use super::{Card, NoteCard, Stage};
 use crate::geometry::plane::{Point, Rect, Size, Viewport, ZOOM_STEP};
 use crate::model::item::Item;
 
+/// What the controls at the bottom cover of the surface: nothing is fitted under them.
+const CONTROLS_BAND: f64 = 64.0;
+
+/// The part of a surface that nothing floats over.
+fn free(surface: Size) -> Size {
+    Size::new(surface.width, (surface.height - CONTROLS_BAND).max(1.0))
+}
+
 impl Stage {
     /// Where the surface is, learnt when it appears, changes its size, or is pressed.
     pub(crate) fn learn_surface(self, origin: Point, size: Size) {
@@ -27,7 +35,7 @@ impl Stage {
         let viewport = self.viewport.get_untracked();
         let Some(bounds) = self.bounds() else { return };
         if viewport.seen(before).encloses(&bounds) {
-            if !viewport.seen(surface).encloses(&bounds) {
+            if !viewport.seen(free(surface)).encloses(&bounds) {
                 self.fit();
             }
             return;
@@ -64,7 +72,7 @@ impl Stage {
             return;
         }
         if let Some(bounds) = self.bounds() {
-            self.viewport.set(Viewport::fitting(bounds, surface));
+            self.viewport.set(Viewport::fitting(bounds, free(surface)));
         }
     }
 
@@ -94,7 +102,7 @@ impl Stage {
     pub(super) fn reveal_rect(self, rect: Rect) {
         let surface = self.surface.get_untracked();
         let viewport = self.viewport.get_untracked();
-        if !viewport.seen(surface).encloses(&rect) {
+        if !viewport.seen(free(surface)).encloses(&rect) {
             self.center_on(rect.center());
         }
     }
