@@ -9,7 +9,7 @@ use crate::ui::icon::{Glyph, Icon};
 
 /// The bar over the canvas; nothing while saving goes well.
 #[component]
-pub(crate) fn ConflictBar() -> impl IntoView {
+pub(crate) fn ConflictBar(comparing: RwSignal<bool>) -> impl IntoView {
     let builder: Builder = expect_context();
     let api = Api::from_context();
     move || match builder.saving.get() {
@@ -37,6 +37,9 @@ pub(crate) fn ConflictBar() -> impl IntoView {
                     <div class="save-trouble" role="alert">
                         <Icon glyph=Glyph::Alert />
                         <p><b>"Two versions. "</b>{told}</p>
+                        <Show when=move || !unreadable>
+                            <Button weight=Weight::Primary on_press=move || comparing.set(true)>"Compare…"</Button>
+                        </Show>
                         <Button weight=Weight::Outline on_press=move || builder.keep_mine(api)>"Keep mine"</Button>
                         <Show when=move || !unreadable>
                             <Button weight=Weight::Outline on_press=move || builder.take_theirs()>"Take theirs"</Button>

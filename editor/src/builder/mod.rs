@@ -11,7 +11,8 @@
 //! - `unreadable`: a file that is no flow
 
 pub(crate) mod clipboard;
-pub(crate) mod conflict;
+pub(crate) mod compare;
+mod conflict;
 pub(crate) mod findings;
 pub(crate) mod keys;
 pub(crate) mod page;

@@ -9,6 +9,7 @@ use weir_shared::ids::{FlowId, RunId};
 use weir_shared::tool::Catalog;
 
 use super::clipboard;
+use super::compare::Compare;
 use super::conflict::ConflictBar;
 use super::findings::FindingsPanel;
 use super::keys::listen;
@@ -48,13 +49,15 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
         }
     });
     on_cleanup(move || leaving.remove());
+    let comparing = RwSignal::new(false);
     let findings_open = RwSignal::new(false);
     view! {
         <div class="builder">
             <Toolbar findings_open />
             <Palette stage />
             <Surface stage on_help=move || sheet.set(true) />
-            <ConflictBar />
+            <ConflictBar comparing />
+            <Compare open=comparing />
             <Recovered />
             <FindingsPanel open=findings_open />
             <div class="inspector-dock">

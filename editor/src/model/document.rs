@@ -20,6 +20,8 @@ pub struct Document {
     flow: Arc<Flow>,
     history: History,
     saved: Revision,
+    /// What the file said when it was last loaded or saved: what both sides of a conflict began as.
+    base: Arc<Flow>,
 }
 
 impl Document {
@@ -28,7 +30,8 @@ impl Document {
     pub fn open(mut flow: Flow, places: &BTreeMap<String, Place>) -> Self {
         place_all(&mut flow, places);
         let saved = fingerprint(&flow);
-        Self { flow: Arc::new(flow), history: History::default(), saved }
+        let flow = Arc::new(flow);
+        Self { base: Arc::clone(&flow), flow, history: History::default(), saved }
     }
 
     /// Takes what the file says now. One step, so that undo brings back what was here; clean until then. False when
@@ -36,6 +39,7 @@ impl Document {
     pub fn reload(&mut self, mut flow: Flow, places: &BTreeMap<String, Place>, now: f64) -> bool {
         place_all(&mut flow, places);
         self.saved = fingerprint(&flow);
+        self.base = Arc::new(flow.clone());
         self.apply(Edit::Replace(Box::new(flow)), now)
     }
 
@@ -89,6 +93,19 @@ impl Document {
     /// Takes note that this flow, the one that was sent, is now what the file says.
     pub fn mark_saved(&mut self, sent: &Flow) {
         self.saved = fingerprint(sent);
+        self.base = Arc::new(sent.clone());
+    }
+
+    /// What the file said when it was last loaded or saved.
+    pub fn base(&self) -> &Arc<Flow> {
+        &self.base
+    }
+
+    /// Takes what two versions became together. One step, unsaved; from here on theirs is what both began as.
+    pub fn merge(&mut self, merged: Flow, theirs: Flow, now: f64) {
+        self.saved = fingerprint(&theirs);
+        self.base = Arc::new(theirs);
+        self.apply(Edit::Replace(Box::new(merged)), now);
     }
 }
 

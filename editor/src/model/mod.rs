@@ -7,6 +7,7 @@
 //! - `insert`: a new node that comes wired
 //! - `clip`, `remap`: parts of a flow that travel, and their ids
 //! - `loose`: references that no edge follows
+//! - `merge`: two versions of a flow that began as one
 //! - `document`: a flow with its history and what of it is saved
 
 pub mod clip;
@@ -16,5 +17,6 @@ pub mod edit;
 pub mod insert;
 pub mod item;
 pub mod loose;
+pub mod merge;
 pub mod remap;
 pub mod undo;

@@ -173,6 +173,11 @@ impl Builder {
         self.document.with_untracked(Document::is_dirty)
     }
 
+    /// What the file said when it was last loaded or saved, not followed.
+    pub(crate) fn base_untracked(self) -> Arc<Flow> {
+        self.document.with_untracked(|document| Arc::clone(document.base()))
+    }
+
     /// The declaration of a tool, if the worker has it.
     pub(crate) fn tool(self, name: &str) -> Option<ToolDeclaration> {
         self.catalog.with(|catalog| catalog.get(name).cloned())

@@ -18,6 +18,7 @@ use crate::backend::answer::CallError;
 use crate::backend::api::Api;
 use crate::backend::connection::Connection;
 use crate::backend::events::{Arrival, Events, Slot};
+use crate::model::merge::{Part, Side, Versions, placed};
 use crate::ui::toast::Toasts;
 
 /// How long after the browser gave the stream up it is opened again.
@@ -79,6 +80,20 @@ impl Builder {
         if let Theirs { revision, flow: Some(flow) } = *theirs {
             self.take(revision, flow);
         }
+    }
+
+    /// Settles a conflict by both: each part from the side that changed it, or that was picked. One step of undo.
+    pub(crate) fn save_merged(self, api: Api, picked: &[(Part, Side)]) {
+        let Saving::Conflict(theirs) = self.saving.get_untracked() else { return };
+        let Theirs { revision, flow: Some(flow) } = *theirs else { return };
+        let (base, mine) = (self.base_untracked(), self.flow.get_untracked());
+        let flow = placed(flow, &base);
+        let merged = Versions { base: &base, mine: &mine, theirs: &flow }.merged(picked);
+        self.revision.set(revision);
+        self.document.update(|document| document.merge(merged, flow, now_ms()));
+        self.drop_absent_selection();
+        self.saving.set(Saving::Idle);
+        self.save(api);
     }
 
     fn take(self, revision: Revision, flow: Flow) {

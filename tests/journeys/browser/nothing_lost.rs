@@ -92,3 +92,40 @@ fn a_file_changed_under_unsaved_work_is_asked_about_and_either_way_nothing_is_lo
         Ok(())
     })
 }
+
+#[test]
+fn two_versions_are_compared_part_by_part_and_saved_together() -> Result<()> {
+    in_chromium(async |worker, page| {
+        let mut base = report("Disks");
+        base["nodes"].as_array_mut().context("nodes")?.push(command_node("memory", "free"));
+        open_flow(worker, page, "report", &base).await?;
+        rename_flow(page, " mine").await?;
+        page.see("[data-part=card][data-id=disks]").await?.click().await?;
+        page.see("input.title-input").await?.send_keys(" mine").await?;
+
+        let mut theirs = report("Disks theirs");
+        theirs["nodes"][0]["args"]["command"] = json!("df -h");
+        let nodes = theirs["nodes"].as_array_mut().context("nodes")?;
+        nodes.push(command_node("memory", "free -m"));
+        nodes.push(command_node("load", "uptime"));
+        worker.world().write_flow("report", &theirs)?;
+        page.press("Compare…").await?;
+        // Only one part was changed on both sides; theirs is picked for it.
+        page.see_count(".compare-row.asked", 1).await?;
+        page.shot("compare").await?;
+        let theirs = "//details[contains(@class,'asked')]//button[@role='radio'][normalize-space(.)='Theirs']";
+        page.see_path(theirs).await?.click().await?;
+        page.press("Save the two together").await?;
+        page.until(SAVED).await?;
+        let flow = until("both versions on disk", PATIENCE, || {
+            on_disk(worker).ok().filter(|flow| flow["name"] == "Report mine")
+        })?;
+        assert_eq!(flow["nodes"][0]["title"], "Disks theirs");
+        assert_eq!(flow["nodes"][0]["args"]["command"], "df -h");
+        assert_eq!(flow["nodes"][1]["args"]["command"], "free -m", "what only they changed is theirs");
+        assert_eq!(flow["nodes"][2]["id"], "load", "and so is what only they added");
+        page.press("Undo (Ctrl Z)").await?;
+        page.see("[data-part=card][aria-label^='Disks mine']").await?;
+        Ok(())
+    })
+}

@@ -34,14 +34,13 @@ impl Stage {
         let surface = self.surface.get_untracked();
         let viewport = self.viewport.get_untracked();
         let Some(bounds) = self.bounds() else { return };
-        if viewport.seen(before).encloses(&bounds) {
-            if !viewport.seen(free(surface)).encloses(&bounds) {
-                self.fit();
-            }
-            return;
-        }
         let by = Point::new((surface.width - before.width) / 2.0, (surface.height - before.height) / 2.0);
-        self.viewport.update(|viewport| *viewport = viewport.panned(by));
+        let panned = viewport.panned(by);
+        if viewport.seen(before).encloses(&bounds) && !panned.seen(free(surface)).encloses(&bounds) {
+            self.fit();
+        } else {
+            self.viewport.set(panned);
+        }
     }
 
     /// What everything on the canvas takes.
