@@ -101,6 +101,7 @@ fn with_command(key: &str, shift: bool, stage: Stage) -> bool {
         ("z", true) | ("y", false) => builder.redo(),
         ("a", false) => stage.select_all(),
         ("d", false) => stage.duplicate(),
+        ("k", false) => stage.asked.set(Some(Question::Command)),
         ("f", false) => stage.asked.set(Some(Question::Find)),
         _ => return false,
     }

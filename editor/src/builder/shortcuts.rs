@@ -25,6 +25,7 @@ const SHEET: [(&str, &[(&str, &str)]); 4] = [
             ("Ctrl A", "Select everything"),
             ("Shift drag", "Select in a box"),
             ("Ctrl F", "Find in this flow"),
+            ("Ctrl K", "Do something by its name"),
         ],
     ),
     (

@@ -83,6 +83,7 @@ fn OpenList(stage: Stage, question: Question) -> impl IntoView {
             "No tool is called anything like this."
         }
         Question::Target { .. } => "Nothing here may wait for this node.",
+        Question::Command => "Nothing is called anything like this.",
         Question::Find => "Nothing in this flow is called anything like this.",
     };
     view! {

@@ -21,6 +21,8 @@ const LOOP: Rgb = Rgb(0xff, 0xa0, 0x7a);
 const FLOW: Rgb = Rgb(0xa3, 0xb1, 0x8a);
 const TOOL: Rgb = Rgb(0xd4, 0xa3, 0x73);
 const NOTE: Rgb = Rgb(0xfe, 0xe4, 0x40);
+/// Calm: a command is no node.
+const COMMAND: Rgb = Rgb(0x9c, 0xa3, 0xaf);
 const LIBRARY: Rgb = Rgb(0xb8, 0xbe, 0xdd);
 
 impl Look {
@@ -36,6 +38,11 @@ impl Look {
     /// Of a note.
     pub fn note() -> Self {
         Self::new(NOTE, "note")
+    }
+
+    /// Of a command of the page.
+    pub fn command(glyph: &str) -> Self {
+        Self::new(COMMAND, glyph)
     }
 
     /// Of a tool; `declared` is what the catalog says of it, if it is there.

@@ -6,6 +6,7 @@
 //!
 //! - `ask`: lists to choose from: a tool, a target, a node
 //! - `clipboard`: copy, paste, duplicate
+//! - `commands`: what can be done, by name
 //! - `follow`: what keeps it in step with the document, the selection, the run and the findings
 //! - `hand`: gestures and what they do
 //! - `notes`: writing, colouring and resizing notes
@@ -14,6 +15,7 @@
 
 mod ask;
 mod clipboard;
+mod commands;
 mod follow;
 mod hand;
 mod notes;

@@ -52,6 +52,27 @@ fn nodes_are_added_and_connected_by_keys_and_each_is_one_step() -> Result<()> {
 }
 
 #[test]
+fn a_command_is_found_by_its_name_and_so_is_a_node() -> Result<()> {
+    in_chromium(async |worker, page| {
+        open_flow(worker, page, "two", &two()).await?;
+        page.keys(&[CTRL, 'k']).await?;
+        choose(page, "select every").await?;
+        page.see_count("[data-part=card][data-id].selected", 2).await?;
+        page.keys(&[CTRL, 'k']).await?;
+        choose(page, "delete the").await?;
+        page.see_count("[data-part=card][data-id]", 0).await?;
+        page.keys(&[CTRL, 'k']).await?;
+        choose(page, "undo").await?;
+        page.see_count("[data-part=card][data-id]", 2).await?;
+        page.keys(&[CTRL, 'k']).await?;
+        choose(page, "two").await?;
+        page.see("[data-part=card][data-id=two].selected").await?;
+        page.see_count("[data-part=card][data-id].selected", 1).await?;
+        Ok(())
+    })
+}
+
+#[test]
 fn copies_get_new_ids_and_a_paste_into_a_field_is_the_fields() -> Result<()> {
     in_chromium(async |worker, page| {
         open_flow(worker, page, "two", &two()).await?;

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use weir_shared::tool::ToolDeclaration;
 
 use super::Stage;
+use super::commands::Command;
 use crate::face::card::{Face, tool_label};
 use crate::face::look::Look;
 use crate::face::search::{score, tool_score};
@@ -28,6 +29,8 @@ pub(crate) enum Question {
     Target { node: String },
     /// Anything on the canvas.
     Find,
+    /// Something to do, or anything on the canvas.
+    Command,
 }
 
 impl Question {
@@ -39,6 +42,7 @@ impl Question {
             Question::Into { .. } => "Insert a node",
             Question::Target { .. } => "Connect to",
             Question::Find => "Find in this flow",
+            Question::Command => "Do something, or go to a node",
         }
     }
 }
@@ -49,6 +53,7 @@ enum Answer {
     Tool(String),
     Connect(EdgeKey),
     Show(Item),
+    Do(Command),
 }
 
 /// One entry of the list.
@@ -78,7 +83,7 @@ impl Stage {
                 let rect = cards.iter().find(|card| card.node() == Some(&node))?.rect();
                 Point::new(rect.right() + 24.0, rect.at.y)
             }
-            Question::Find => return None,
+            Question::Find | Question::Command => return None,
         };
         Some(self.viewport.get().to_screen(at))
     }
@@ -90,6 +95,7 @@ impl Stage {
             Question::Add { .. } | Question::After { .. } | Question::Into { .. } => self.tools(query),
             Question::Target { node } => best(query, self.targets_of(&node)),
             Question::Find => best(query, self.everything()),
+            Question::Command => best(query, self.commands().into_iter().chain(self.everything()).collect()),
         };
         offers.truncate(MOST);
         offers
@@ -138,6 +144,16 @@ impl Stage {
         offers
     }
 
+    fn commands(self) -> Vec<Offer> {
+        let offer = |command: Command| Offer {
+            answer: Answer::Do(command),
+            title: command.title().to_owned(),
+            about: command.key().to_owned(),
+            look: Look::command(command.glyph()),
+        };
+        Command::ALL.into_iter().filter(|command| self.is_possible(*command)).map(offer).collect()
+    }
+
     fn everything(self) -> Vec<Offer> {
         let cards = self.cards.get();
         let notes = self.notes.get();
@@ -173,7 +189,8 @@ impl Stage {
                 self.select(item.clone(), Joining::Replace);
                 self.reveal(&item);
             }
-            (Answer::Tool(_), Question::Target { .. } | Question::Find) => {}
+            (Answer::Do(command), _) => self.obey(command),
+            (Answer::Tool(_), Question::Target { .. } | Question::Find | Question::Command) => {}
         }
     }
 }
