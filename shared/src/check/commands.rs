@@ -13,10 +13,10 @@ pub(super) fn commands(ground: &Ground<'_>) -> Vec<Found> {
     for text in ground.texts.iter().filter(|text| text.syntax == Syntax::Shell && !text.template.is_literal()) {
         for refusal in places(&text.template).err().into_iter().flatten() {
             let params = json!({
-                "reference": &text.template.text[refusal.range.clone()], "place": refusal.range.start,
+                "reference": &text.template.text[refusal.range.clone()], "place": refusal.place,
                 "context": refusal.context, "instead": refusal.instead,
             });
-            found.push(Found::new(Code::ShellContext, text.pointer(), params).at(At::Inside(refusal.range.start)));
+            found.push(Found::new(Code::ShellContext, text.pointer(), params).at(At::Inside(refusal.place)));
         }
     }
     found

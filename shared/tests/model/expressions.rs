@@ -262,7 +262,7 @@ fn an_expression_in_a_command_is_a_value_and_shell_text_only_when_it_says_so() {
     // A quote that pasted text opens is a quote for what follows it.
     let quoted = command("echo {{ \"'\" | shell }}{{inputs.day}}'").unwrap();
     assert_eq!(quoted.call["command"], json!("echo ''\"$WEIR_1\"''"));
-    let error = command("echo {{ '$(' | shell }}{{inputs.day}})").unwrap_err();
+    let error = command("echo {{ '$((' | shell }}{{inputs.day}}))").unwrap_err();
     assert!(error.contains("no value is safe"), "{error}");
 }
 

@@ -13,6 +13,7 @@ mod plans;
 mod read_and_print;
 mod references;
 mod schemas;
+mod shells;
 
 use std::path::PathBuf;
 
