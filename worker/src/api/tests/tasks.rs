@@ -67,7 +67,8 @@ async fn several_are_waited_for_and_a_wait_has_its_own_end() {
     assert_eq!((status, &any["timedOut"]), (200, &json!(false)), "{any}");
     assert_eq!(any["tasks"][1]["status"].as_str(), Some("completed"), "in the order that was asked for");
     let (_, all) = wait("all", 20).await;
-    assert_eq!((&all["timedOut"], all["tasks"][0]["status"].as_str()), (&json!(true), Some("running")));
+    assert_eq!(all["timedOut"], json!(true), "{all}");
+    assert!(matches!(all["tasks"][0]["status"].as_str(), Some("queued" | "running")), "{all}");
 
     let killed = server.ask("DELETE", &format!("/api/agent/tasks/{slow}")).send(server.address).await;
     assert_eq!(killed.status, 202, "{killed:?}");
