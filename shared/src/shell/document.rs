@@ -42,6 +42,7 @@ impl Reader {
     pub(super) fn read_documents(&mut self) -> Result<(), Unreadable> {
         for pending in std::mem::take(&mut self.pending) {
             let body = self.body(&pending)?;
+            self.body_end = self.at;
             let word = if pending.is_quoted {
                 self.enclosed(Enclosure::QuotedDocument, |reader| {
                     reader.aside(body, |reader| Ok(reader.quoted_body()))

@@ -215,7 +215,17 @@ impl Reader {
         let open = self.place();
         self.next();
         let outer = std::mem::take(&mut self.pending);
+        let (start, documents) = (self.at, self.documents.len());
         let list = self.deeper(Reader::list_until_parenthesis)?;
+        let rest = &self.symbols[self.body_end.clamp(start, self.at)..self.at];
+        let is_blank = |symbol: &Symbol| matches!(symbol.mark, Mark::Char(' ' | '\t' | '\n'));
+        if self.documents.len() > documents && !rest.iter().all(is_blank) {
+            // bash 5.2 loses a `;` there, so that a command becomes words of the one before.
+            let reason = "something follows a here-document within `$( )`, which bash reads wrongly";
+            let instead =
+                "Let the here-document be the last thing within the `$( )`, or use printf '%s\\n' instead of it.";
+            return Err(unreadable(open, reason, instead));
+        }
         if !self.take(")") {
             return Err(unclosed(open, "parenthesis"));
         }

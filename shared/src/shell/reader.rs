@@ -31,6 +31,7 @@ pub(super) fn read(symbols: Vec<Symbol>, values: usize) -> Result<Reading, Unrea
         within: None,
         pending: Vec::new(),
         documents: Vec::new(),
+        body_end: 0,
         levels: 0,
     };
     let list = reader.whole()?;
@@ -50,6 +51,8 @@ pub(super) struct Reader {
     /// Here-documents whose bodies begin at the next line.
     pub(super) pending: Vec<Pending>,
     pub(super) documents: Vec<Word>,
+    /// The symbol after the last body that was read.
+    pub(super) body_end: usize,
     levels: usize,
 }
 
@@ -168,9 +171,10 @@ impl Reader {
             std::mem::replace(&mut self.at, 0),
             std::mem::replace(&mut self.end, end),
             std::mem::take(&mut self.pending),
+            self.body_end,
         );
         let read = self.deeper(read);
-        (self.symbols, self.at, self.end, self.pending) = outer;
+        (self.symbols, self.at, self.end, self.pending, self.body_end) = outer;
         read
     }
 

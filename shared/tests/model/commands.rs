@@ -226,6 +226,7 @@ const REFUSED: &[(&str, &[&str])] = &[
             "echo \"${x#'a'}\" {{inputs.v}}",
         ],
     ),
+    ("which bash reads wrongly", &["x=$(cat <<E\nq\nE\nprintf A; printf {{inputs.v}})"]),
     ("is closed by one parenthesis only", &["echo $((date) ) {{inputs.v}}"]),
     (
         "is not expected here",

@@ -246,7 +246,10 @@ proptest! {
         around in prop::collection::vec(0..AROUND.len(), 0..5),
     ) {
         let (command, before, after) = nested(innermost, &around);
-        let resolved = resolved(&command, &[("v", &value)]).map_err(TestCaseError::fail)?;
+        let resolved = resolved(&command, &[("v", &value)]);
+        // bash reads this wrongly, so it is refused.
+        prop_assume!(!resolved.as_ref().is_err_and(|said| said.contains("follows a here-document within `$( )`")));
+        let resolved = resolved.map_err(TestCaseError::fail)?;
         for shell in shells() {
             let printed = output(shell, &resolved);
             prop_assert_eq!(String::from_utf8_lossy(&printed), format!("{before}{value}{after}"), "{:?}: {}", shell, command);
