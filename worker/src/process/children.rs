@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::marks::{self, Environ, Marks};
 use super::spec::{SpawnError, UnitSpec};
@@ -17,9 +18,10 @@ static CHILDREN: LazyLock<Mutex<Children>> = LazyLock::new(|| {
     Mutex::new(Children { leaders: HashMap::new(), starting: 0, strangers: HashMap::new(), own_group, own_session })
 });
 
-/// How often an orphan without any environment is looked at. While a process is in the middle of an `exec` it has
-/// none, for some tens of microseconds; one that has wiped it stays a stranger.
-const LOOKS_DURING_EXEC: u32 = 200;
+/// How often, and how far apart, an orphan is looked at that is in the middle of an `exec`. One takes some tens of
+/// microseconds, and on a machine that has no time for it a thousand times that.
+const LOOKS_DURING_EXEC: u32 = 2_000;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// The table.
 #[derive(Debug)]
@@ -180,11 +182,15 @@ impl Children {
         for _ in 0..LOOKS_DURING_EXEC {
             match marks::environ(orphan) {
                 Environ::Marked(found) => return Some(found.marks),
-                Environ::Unmarked => break,
-                Environ::Empty => std::thread::yield_now(),
+                Environ::Unmarked | Environ::Empty => {
+                    self.strangers.insert(orphan, start_time);
+                    return None;
+                }
+                Environ::Unsettled if sys::stat(orphan).is_none_or(|stat| stat.zombie) => return None,
+                Environ::Unsettled => std::thread::sleep(BETWEEN_LOOKS),
             }
         }
-        self.strangers.insert(orphan, start_time);
+        // Not remembered as a stranger: the next look may tell.
         None
     }
 }

@@ -4,7 +4,10 @@
 //! wipes its environment and leaves its group and session cannot be recognised; the documentation says so.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
+
+use super::sys;
 
 pub(crate) const RUN_ID: &str = "WEIR_RUN_ID";
 pub(crate) const STEP_INDEX: &str = "WEIR_STEP_INDEX";
@@ -41,15 +44,29 @@ pub(super) enum Environ {
     Marked(Marked),
     /// It lacks any of the marks.
     Unmarked,
-    /// It has no environment at all: wiped, or in the middle of an `exec`, or ended, or not to be read.
+    /// It has no environment, or none that may be read.
     Empty,
+    /// It is in the middle of an `exec`, or of its end, and says nothing yet or any more.
+    Unsettled,
 }
 
 /// What the environment of this process says now.
+///
+/// An `exec` may come between two reads of the file, of which the second then gives nothing: only what is as long as
+/// the environment is has been read whole.
 pub(super) fn environ(pid: u32) -> Environ {
-    match fs::read(format!("/proc/{pid}/environ")) {
-        Ok(environ) if !environ.is_empty() => parse(&environ).map_or(Environ::Unmarked, Environ::Marked),
-        Ok(_) | Err(_) => Environ::Empty,
+    let environ = match fs::read(format!("/proc/{pid}/environ")) {
+        Ok(environ) => environ,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Environ::Empty,
+        Err(_) => return Environ::Unsettled,
+    };
+    if let Some(marked) = parse(&environ) {
+        return Environ::Marked(marked);
+    }
+    match sys::environment_bytes(pid) {
+        Some(0) if environ.is_empty() => Environ::Empty,
+        Some(bytes) if bytes == environ.len() => Environ::Unmarked,
+        Some(_) | None => Environ::Unsettled,
     }
 }
 
@@ -57,7 +74,7 @@ pub(super) fn environ(pid: u32) -> Environ {
 pub(super) fn read(pid: u32) -> Option<Marked> {
     match environ(pid) {
         Environ::Marked(marked) => Some(marked),
-        Environ::Unmarked | Environ::Empty => None,
+        Environ::Unmarked | Environ::Empty | Environ::Unsettled => None,
     }
 }
 
@@ -76,6 +93,8 @@ fn parse(environ: &[u8]) -> Option<Marked> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -86,5 +105,28 @@ mod tests {
         assert_eq!(marked.marks, Marks { worker: "w".into(), run: "r".into(), step: "7".into(), attempt: "2".into() });
         assert_eq!(parse(b"WEIR_WORKER=w\0WEIR_RUN_ID=r\0"), None);
         assert_eq!(parse(b"XWEIR_WORKER=w\0"), None);
+    }
+
+    /// Waits for something that no event tells, and fails the test when it takes too long.
+    fn until(what: &str, holds: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !holds() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn an_empty_environment_is_told_from_one_that_is_not_there() {
+        let mut child = std::process::Command::new("/bin/sleep").arg("60").env_clear().spawn().unwrap();
+        let pid = child.id();
+        // It counts as started while its exec still goes on.
+        until("its exec to end", || environ(pid) != Environ::Unsettled);
+        let running = environ(pid);
+        child.kill().unwrap();
+        until("it to be a zombie", || sys::stat(pid).is_some_and(|stat| stat.zombie));
+        let ended = environ(pid);
+        child.wait().unwrap();
+        assert_eq!((running, ended), (Environ::Empty, Environ::Unsettled));
     }
 }

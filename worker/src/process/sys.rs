@@ -231,12 +231,25 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-fn parse_stat(line: &[u8]) -> Option<Stat> {
+/// The bytes of the environment that a process was started with. None for one in the middle of an `exec` or of its
+/// end, which has no place for any.
+pub(super) fn environment_bytes(pid: u32) -> Option<usize> {
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let fields = fields_of_stat(&line)?;
+    let number = |field: usize| fields.get(field - 3)?.parse::<usize>().ok();
+    let (start, end) = (number(50)?, number(51)?);
+    if end == 0 { None } else { end.checked_sub(start) }
+}
+
+/// The fields of a line of `/proc/<pid>/stat`, from field 3 of proc(5) on.
+fn fields_of_stat(line: &[u8]) -> Option<Vec<&str>> {
     // The program's name stands in parentheses and may itself hold anything, parentheses and spaces included.
     let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
-    let text = std::str::from_utf8(line.get(after_name..)?).ok()?;
-    let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-    // `fields[0]` is field 3 of proc(5).
+    Some(std::str::from_utf8(line.get(after_name..)?).ok()?.split_ascii_whitespace().collect())
+}
+
+fn parse_stat(line: &[u8]) -> Option<Stat> {
+    let fields = fields_of_stat(line)?;
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     Some(Stat {
         zombie: matches!(*fields.first()?, "Z" | "X"),
