@@ -219,6 +219,9 @@ pub struct RunRow {
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     pub duration_ms: Option<u64>,
+    /// Whether somebody has asked it to stop. Rows of earlier versions do not say.
+    #[serde(default)]
+    pub cancel_requested: bool,
 }
 
 /// `GET /api/agent/runs`.

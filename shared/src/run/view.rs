@@ -30,6 +30,7 @@ pub fn row(state: &RunState) -> Option<RunRow> {
         started_at: state.started_at,
         completed_at: state.ended_at,
         duration_ms: state.started_at.zip(state.ended_at).map(|(start, end)| end.millis_since(start)),
+        cancel_requested: state.cancel_requested,
     })
 }
 

@@ -5,10 +5,12 @@
 //! - `run_guard`: who answers within a turn: the guard, and the disk
 //! - `attempt`: one call of a tool, as the driver sees it
 //! - `recover`: what becomes of runs that the worker before this one left unfinished
+//! - `concurrency`: how many runs of one flow may go on
 //! - `tasks`: runs as what was admitted, and waiting for their ends
 //! - `results`: what a flow's last run came to, node by node
 
 mod attempt;
+mod concurrency;
 mod driver;
 mod recover;
 mod results;

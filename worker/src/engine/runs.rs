@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::Stream;
 use tokio::sync::{mpsc, oneshot, watch};
 use weir_shared::finding::Fault;
-use weir_shared::flow::OnLimit;
 use weir_shared::ids::{FlowId, GateId, Owner, RunId, Seq, TaskId};
 use weir_shared::plan::Plan;
 use weir_shared::run::event::{Cause, Event, Recorded, RunCreated, SandboxPosture};
@@ -24,7 +22,7 @@ use crate::clock::Clock;
 use crate::feed::follow::Follower;
 use crate::feed::run::RunFeed;
 use crate::feed::wire::{Frame, Schemas, mask_inputs};
-use crate::queue::admission::{Bounds, Entrant, FlowShare, Priority};
+use crate::queue::admission::{Bounds, Entrant, Priority};
 use crate::queue::pump::{Place, Queue};
 use crate::run_request::{self, Bound, RunRequest, StartError};
 use crate::shutdown::{ShutdownWatch, Stage};
@@ -73,8 +71,6 @@ struct Live {
     commands: mpsc::Sender<Command>,
     feed: Arc<RunFeed>,
     flow: Option<FlowId>,
-    /// Whether somebody has asked it to stop.
-    cancelled: Arc<AtomicBool>,
 }
 
 /// A person's answer to a gate.
@@ -188,47 +184,13 @@ impl Runs {
             let state = self.record_admission(&run_id, &task_id, bound).await?;
             self.spawn_driver(run_id.clone(), state, place);
             accepted.push(RunAccepted { run_id, task_id });
-            for run in replaced {
-                self.cancel(&run, &owner).await.map_err(|error| match error {
-                    CancelError::Unknown => StoreError::Closed,
-                    CancelError::Store(error) => error,
-                })?;
-            }
+            self.give_way(&replaced, &owner).await;
         }
         Ok(accepted)
     }
 
-    /// What the run counts as among those of its flow; refused where the flow says to skip it.
-    fn share(&self, bound: &Bound) -> Result<Option<FlowShare>, StartError> {
-        let Some((flow, _)) = &bound.flow else { return Ok(None) };
-        let Some(concurrency) = &bound.concurrency else {
-            return Ok(Some(FlowShare { flow: flow.clone(), limit: None }));
-        };
-        let limit = usize::try_from(concurrency.limit).unwrap_or(usize::MAX);
-        match concurrency.on_limit.unwrap_or_default() {
-            OnLimit::Skip if self.live_of_flow(flow).len() >= limit => {
-                Err(StartError::FlowBusy { flow: flow.clone(), limit })
-            }
-            OnLimit::Skip | OnLimit::Queue | OnLimit::CancelOldest => {
-                Ok(Some(FlowShare { flow: flow.clone(), limit: Some(limit) }))
-            }
-        }
-    }
-
-    /// The runs that a new one of its flow takes the place of, oldest first.
-    fn replaced_by(&self, bound: &Bound) -> Vec<RunId> {
-        let (Some((flow, _)), Some(concurrency)) = (&bound.flow, &bound.concurrency) else { return Vec::new() };
-        if concurrency.on_limit != Some(OnLimit::CancelOldest) {
-            return Vec::new();
-        }
-        let mut live = self.live_of_flow(flow);
-        let beside = usize::try_from(concurrency.limit).unwrap_or(usize::MAX).saturating_sub(1);
-        live.truncate(live.len().saturating_sub(beside));
-        live
-    }
-
     /// The runs of a flow that have not ended, those that wait included, oldest first.
-    fn live_of_flow(&self, flow: &FlowId) -> Vec<RunId> {
+    pub(super) fn live_of_flow(&self, flow: &FlowId) -> Vec<RunId> {
         let live = self.live();
         let mut runs: Vec<RunId> =
             live.iter().filter(|(_, live)| live.flow.as_ref() == Some(flow)).map(|(run, _)| run.clone()).collect();
@@ -273,8 +235,7 @@ impl Runs {
         let (commands, received) = mpsc::channel(COMMANDS);
         let feed = RunFeed::new();
         let flow = state.created.as_ref().and_then(|created| created.flow_id.clone());
-        let cancelled = Arc::new(AtomicBool::new(state.cancel_requested));
-        self.live().insert(run.clone(), Live { commands, feed: feed.clone(), flow, cancelled });
+        self.live().insert(run.clone(), Live { commands, feed: feed.clone(), flow });
         let driver = Driver::new(self.0.clone(), state, place, feed, (run.clone(), received));
         let alive = Alive::new(self.0.clone(), run);
         // Waited for by `drained`, through `Alive`, which also outlives a panic of the loop.
@@ -311,16 +272,7 @@ impl Runs {
         if live.commands.send(Command::Cancel { by: by.clone(), reply }).await.is_err() {
             return Ok(());
         }
-        let answer = answered.await.unwrap_or(Ok(()));
-        if answer.is_ok() {
-            live.cancelled.store(true, Ordering::Relaxed);
-        }
-        answer
-    }
-
-    /// Whether a run that goes on has been asked to stop.
-    pub(super) fn is_cancelled(&self, run: &RunId) -> bool {
-        self.live_run(run).is_some_and(|live| live.cancelled.load(Ordering::Relaxed))
+        answered.await.unwrap_or(Ok(()))
     }
 
     /// The queue, as this owner is told of it.

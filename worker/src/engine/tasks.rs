@@ -13,6 +13,7 @@ use weir_shared::task::{Task, TaskKind, TaskStatus, WaitMode, WaitedForTasks};
 use weir_shared::wire::RunRow;
 
 use super::runs::{CancelError, ReadError, Runs, priority};
+use crate::shutdown::Stage;
 use crate::store::{RunQuery, StoreError};
 
 /// Tasks that have ended, as many as are shown.
@@ -46,27 +47,31 @@ impl Runs {
         Ok(self.task_rows(owner)?.into_iter().map(|row| self.task_of(row)).collect())
     }
 
-    /// One task, with its output.
-    pub(crate) fn task(&self, id: &TaskId, owner: Option<&Owner>) -> Result<Task, TaskError> {
-        let mut rows = self.task_rows(owner)?.into_iter();
-        let row = rows.find(|row| row.task_id == *id).ok_or_else(|| TaskError::Unknown(id.clone()))?;
-        let mut task = self.task_of(row);
-        if task.status == TaskStatus::Completed {
-            (task.output, task.output_truncated) = self.output(&task)?;
-        }
-        Ok(task)
+    /// These tasks in this order, with their outputs.
+    fn tasks_of(&self, ids: &[TaskId], owner: Option<&Owner>) -> Result<Vec<Task>, TaskError> {
+        let rows = self.task_rows(owner)?;
+        let task = |id: &TaskId| {
+            let row = rows.iter().find(|row| row.task_id == *id).ok_or_else(|| TaskError::Unknown(id.clone()))?;
+            let mut task = self.task_of(row.clone());
+            if task.status == TaskStatus::Completed {
+                (task.output, task.output_truncated) = self.output(&task)?;
+            }
+            Ok(task)
+        };
+        ids.iter().map(task).collect()
     }
 
     /// Asks the run of a task to stop; one that waits is cancelled before it starts.
     pub(crate) async fn kill_task(&self, id: &TaskId, (by, sees): (&Owner, Option<&Owner>)) -> Result<(), TaskError> {
-        let task = self.task(id, sees)?;
-        if task.status.is_terminal() {
+        let rows = self.task_rows(sees)?;
+        let row = rows.iter().find(|row| row.task_id == *id).ok_or_else(|| TaskError::Unknown(id.clone()))?;
+        if row.status.is_terminal() {
             return Err(TaskError::Ended(id.clone()));
         }
-        Ok(self.cancel(&task.run_id, by).await?)
+        Ok(self.cancel(&row.run_id, by).await?)
     }
 
-    /// Waits until one or all of these have ended, at most this long.
+    /// Waits until one or all of these have ended, at most this long, and not past the end of the worker.
     pub(crate) async fn wait_for_tasks(
         &self,
         ids: &[TaskId],
@@ -77,8 +82,9 @@ impl Runs {
         let deadline = Instant::now() + timeout;
         // Before the first look, so that no end falls between the two.
         let mut changes = self.changes();
+        let mut shutdown = self.inner().shutdown.clone();
         loop {
-            let tasks = ids.iter().map(|id| self.task(id, owner)).collect::<Result<Vec<_>, _>>()?;
+            let tasks = self.tasks_of(ids, owner)?;
             let has_ended = |task: &Task| task.status.is_terminal();
             let is_over = match mode {
                 WaitMode::Any => tasks.iter().any(has_ended),
@@ -90,6 +96,7 @@ impl Runs {
             tokio::select! {
                 // The sender lives as long as `self`.
                 _ = changes.changed() => {}
+                () = shutdown.reached(Stage::Draining) => return Ok(WaitedForTasks { timed_out: true, tasks }),
                 () = tokio::time::sleep_until(deadline) => return Ok(WaitedForTasks { timed_out: true, tasks }),
             }
         }
@@ -135,7 +142,7 @@ impl Runs {
             completed_at: row.completed_at,
             queue_wait_ms: row.started_at.unwrap_or(until).millis_since(row.created_at),
             run_duration_ms: row.started_at.map(|started| until.millis_since(started)),
-            cancel_requested: status == TaskStatus::Cancelled || self.is_cancelled(&row.run_id),
+            cancel_requested: row.cancel_requested,
             run_id: row.run_id,
             output: String::new(),
             output_truncated: false,

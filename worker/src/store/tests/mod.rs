@@ -60,6 +60,7 @@ pub(crate) fn row(n: u32) -> RunRow {
         started_at: None,
         completed_at: None,
         duration_ms: None,
+        cancel_requested: false,
     }
 }
 
