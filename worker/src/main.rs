@@ -26,6 +26,7 @@ mod store;
 mod task;
 mod tool;
 mod trust;
+mod watching;
 
 fn main() -> std::process::ExitCode {
     cli::main()

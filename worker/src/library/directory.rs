@@ -15,7 +15,8 @@ use super::catalog::{Flows, LibraryChange, Refused};
 use super::load::{Entry, Rules};
 use super::save::{self, Refusal, SaveError};
 use super::scan::Scan;
-use super::watch::{self, Eyes, Signal};
+use super::watch::{self, Eyes};
+use crate::watching::Signal;
 
 /// Names tried for one new flow before giving up: whoever has so many of one name means something else.
 const NUMBERED: u32 = 10_000;

@@ -6,34 +6,21 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::load;
 use super::scan::Settled;
+use crate::watching::{Signal, Stopped, may_change, until_quiet};
 
-/// How long nothing may happen before a look. A checkout writes its files closer together than this.
-const QUIET: Duration = Duration::from_millis(40);
-/// The longest a look is put off while things keep happening: a change must show within 300 ms.
-const PUT_OFF: Duration = Duration::from_millis(180);
 /// The net under lost events.
 const NET: Duration = Duration::from_secs(30);
 /// The net where the system gives no watch (its limit is reached): all there is then.
 const NET_ALONE: Duration = Duration::from_secs(1);
 /// After a file was read while it may still have been changing.
 const AGAIN: Duration = Duration::from_millis(100);
-
-/// What wakes the loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    /// Something happened that may have changed a flow.
-    Touched,
-    /// The library is gone.
-    Stop,
-}
 
 /// Calls `look` whenever the directory may have changed, until it is told to stop.
 pub(super) fn run(mut eyes: Eyes, signals: &Receiver<Signal>, mut look: impl FnMut() -> Settled) {
@@ -45,32 +32,11 @@ pub(super) fn run(mut eyes: Eyes, signals: &Receiver<Signal>, mut look: impl FnM
             (Settled::Yes, Sees::All) => NET,
             (Settled::Yes, Sees::Nothing) => NET_ALONE,
         };
-        match signals.recv_timeout(wait) {
-            Ok(Signal::Touched) => {
-                if let Err(Stopped) = quieten(signals) {
-                    return;
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+        if let Err(Stopped) = until_quiet(signals, wait) {
+            return;
         }
         eyes.follow();
         settled = look();
-    }
-}
-
-struct Stopped;
-
-/// Waits until nothing has happened for a while, but not too long.
-fn quieten(signals: &Receiver<Signal>) -> Result<(), Stopped> {
-    let latest = Instant::now() + PUT_OFF;
-    loop {
-        let left = latest.saturating_duration_since(Instant::now());
-        match signals.recv_timeout(QUIET.min(left)) {
-            Ok(Signal::Touched) if !left.is_zero() => {}
-            Ok(Signal::Touched) | Err(RecvTimeoutError::Timeout) => return Ok(()),
-            Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return Err(Stopped),
-        }
     }
 }
 
@@ -159,14 +125,8 @@ fn concerns(directory: &Path, event: &Event) -> bool {
     if event.need_rescan() {
         return true;
     }
-    match event.kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write))
-        | EventKind::Create(_)
-        | EventKind::Modify(_)
-        | EventKind::Remove(_)
-        | EventKind::Any
-        | EventKind::Other => {}
-        EventKind::Access(_) => return false,
+    if !may_change(event) {
+        return false;
     }
     event.paths.iter().any(|path| {
         let is_flow = path.parent() == Some(directory)

@@ -7,18 +7,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::plugins::{Settled, Shared};
+use crate::watching::{Signal, Stopped, may_change, until_quiet};
 
-/// How long nothing may happen before a look: a checkout writes its files closer together than this.
-const QUIET: Duration = Duration::from_millis(40);
-/// The longest a look is put off while things keep happening.
-const PUT_OFF: Duration = Duration::from_millis(180);
 /// The net under lost events.
 const NET: Duration = Duration::from_secs(30);
 /// After a folder was read while it may still have been changing.
@@ -27,12 +23,6 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Ends the thread when it is dropped.
 #[derive(Debug)]
 pub(super) struct Watch(Sender<Signal>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Signal {
-    Touched,
-    Stop,
-}
 
 impl Watch {
     /// Watches the homes of these plugins from now on.
@@ -60,14 +50,8 @@ impl Drop for Watch {
 fn run(mut eyes: Eyes, signals: &Receiver<Signal>, plugins: &Shared) {
     let mut wait = AGAIN;
     loop {
-        match signals.recv_timeout(wait) {
-            Ok(Signal::Touched) => {
-                if let Err(Stopped) = quieten(signals) {
-                    return;
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+        if let Err(Stopped) = until_quiet(signals, wait) {
+            return;
         }
         eyes.follow();
         wait = match plugins.look() {
@@ -78,21 +62,6 @@ fn run(mut eyes: Eyes, signals: &Receiver<Signal>, plugins: &Shared) {
                 NET
             }
         };
-    }
-}
-
-struct Stopped;
-
-/// Waits until nothing has happened for a while, but not too long.
-fn quieten(signals: &Receiver<Signal>) -> Result<(), Stopped> {
-    let latest = Instant::now() + PUT_OFF;
-    loop {
-        let left = latest.saturating_duration_since(Instant::now());
-        match signals.recv_timeout(QUIET.min(left)) {
-            Ok(Signal::Touched) if !left.is_zero() => {}
-            Ok(Signal::Touched) | Err(RecvTimeoutError::Timeout) => return Ok(()),
-            Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return Err(Stopped),
-        }
     }
 }
 
@@ -178,14 +147,8 @@ fn concerns(homes: &[PathBuf], event: &Event) -> bool {
     if event.need_rescan() {
         return true;
     }
-    match event.kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write))
-        | EventKind::Create(_)
-        | EventKind::Modify(_)
-        | EventKind::Remove(_)
-        | EventKind::Any
-        | EventKind::Other => {}
-        EventKind::Access(_) => return false,
+    if !may_change(event) {
+        return false;
     }
     event.paths.iter().any(|path| homes.iter().any(|home| path.starts_with(home) || home.starts_with(path)))
 }
