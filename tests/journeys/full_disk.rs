@@ -115,6 +115,37 @@ fn ends(client: &Client, runs: &[RunId]) -> Result<Vec<(RunStatus, Option<String
         .collect()
 }
 
+/// What the worker tells of a run that has ended.
+struct Told {
+    run: RunId,
+    detail: Value,
+}
+
+impl Told {
+    fn by_a_run(client: &Client) -> Result<Self> {
+        let run = client.run_plan(&one_command("echo early"))?;
+        assert_eq!(client.finish(&run)?.row.status, RunStatus::Completed);
+        let detail = client.get(&format!("/api/agent/runs/{run}"))?.having(200)?;
+        Ok(Self { run, detail })
+    }
+
+    fn is_as_it_was(&self, client: &Client) -> Result<()> {
+        let now: Value = client.get(&format!("/api/agent/runs/{}", self.run))?.having(200)?;
+        assert_eq!(now, self.detail);
+        Ok(())
+    }
+}
+
+/// Each of these runs comes to an end that a full disk may bring, and the next is run as ever.
+fn all_end_and_it_goes_on(client: &Client, runs: &[RunId]) -> Result<()> {
+    for (status, _) in ends(client, runs)? {
+        assert!(matches!(status, RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted), "{status:?}");
+    }
+    let after = client.run_plan(&one_command("echo after"))?;
+    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
+    Ok(())
+}
+
 #[test]
 fn on_a_full_disk_the_worker_stays_up_and_says_so_and_then_has_everything() -> Result<()> {
     let Some(crowded) = Crowded::new()? else { return Ok(()) };
@@ -177,8 +208,7 @@ fn a_run_that_fills_the_disk_ends_as_storage_full_with_all_that_was_shown() -> R
     // It says so, at once, to whoever wants something written, and goes on reading.
     assert_eq!(client.get("/api/health")?.status, 200);
     assert_eq!(client.cancel(&run)?.problem(507)?.code, "storage_full");
-    let plan = json!({ "goal": "one more", "workflow": one_command("true"), "config": full_access() });
-    assert_eq!(client.post("/api/agent/run", &plan)?.problem(507)?.code, "storage_full");
+    let others = Crowded::offer_until_refused(&client)?;
     assert_eq!(client.run(&run)?.row.status, RunStatus::Executing, "its end is not written yet");
     until("its processes to be gone", PATIENCE, || processes::of_run(&run).is_empty().then_some(()))?;
 
@@ -191,6 +221,7 @@ fn a_run_that_fills_the_disk_ends_as_storage_full_with_all_that_was_shown() -> R
     let row = client.run(&run)?.row;
     assert_eq!(row.status, RunStatus::Failed);
     assert!(row.error.is_some_and(|error| error.contains("the storage is full")));
+    ends(&client, &others)?;
     let after = client.run_plan(&one_command("echo after"))?;
     assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
     Ok(())
@@ -200,9 +231,7 @@ fn a_run_that_fills_the_disk_ends_as_storage_full_with_all_that_was_shown() -> R
 fn a_worker_started_on_a_full_disk_tells_what_it_has_and_refuses_what_it_cannot_keep() -> Result<()> {
     let Some(mut crowded) = Crowded::new()? else { return Ok(()) };
     let client = crowded.worker.client()?;
-    let early = client.run_plan(&one_command("echo early"))?;
-    assert_eq!(client.finish(&early)?.row.status, RunStatus::Completed);
-    let before: Value = client.get(&format!("/api/agent/runs/{early}"))?.having(200)?;
+    let early = Told::by_a_run(&client)?;
     let loud = crowded.fill(&client)?;
     let taken = Crowded::offer_until_refused(&client)?;
     crowded.worker.kill()?;
@@ -210,7 +239,7 @@ fn a_worker_started_on_a_full_disk_tells_what_it_has_and_refuses_what_it_cannot_
     crowded.stuff()?;
     crowded.worker.start_again()?;
 
-    assert_eq!(client.get(&format!("/api/agent/runs/{early}"))?.having::<Value>(200)?, before);
+    early.is_as_it_was(&client)?;
     // The database may have room left in what it already holds of the disk, so the first may still be taken.
     let more = Crowded::offer_until_refused(&client)?;
 
@@ -219,21 +248,14 @@ fn a_worker_started_on_a_full_disk_tells_what_it_has_and_refuses_what_it_cannot_
     let mut all = taken;
     all.extend(more);
     all.push(loud);
-    for (status, _) in ends(&client, &all)? {
-        assert!(matches!(status, RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted), "{status:?}");
-    }
-    let after = client.run_plan(&one_command("echo after"))?;
-    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
-    Ok(())
+    all_end_and_it_goes_on(&client, &all)
 }
 
 #[test]
 fn a_worker_killed_on_a_full_disk_starts_again_with_everything_once_there_is_space() -> Result<()> {
     let Some(mut crowded) = Crowded::new()? else { return Ok(()) };
     let client = crowded.worker.client()?;
-    let early = client.run_plan(&one_command("echo early"))?;
-    assert_eq!(client.finish(&early)?.row.status, RunStatus::Completed);
-    let before: Value = client.get(&format!("/api/agent/runs/{early}"))?.having(200)?;
+    let early = Told::by_a_run(&client)?;
 
     let loud = crowded.fill(&client)?;
     let mut all = Crowded::offer_until_refused(&client)?;
@@ -241,12 +263,7 @@ fn a_worker_killed_on_a_full_disk_starts_again_with_everything_once_there_is_spa
     crowded.free(&loud)?;
     crowded.worker.start_again()?;
 
-    assert_eq!(client.get(&format!("/api/agent/runs/{early}"))?.having::<Value>(200)?, before);
+    early.is_as_it_was(&client)?;
     all.push(loud);
-    for (status, _) in ends(&client, &all)? {
-        assert!(matches!(status, RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted), "{status:?}");
-    }
-    let after = client.run_plan(&one_command("echo after"))?;
-    assert_eq!(client.finish(&after)?.row.status, RunStatus::Completed);
-    Ok(())
+    all_end_and_it_goes_on(&client, &all)
 }
