@@ -15,4 +15,6 @@ pub(crate) mod events;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod http;
 #[cfg(target_arch = "wasm32")]
+pub(crate) mod library;
+#[cfg(target_arch = "wasm32")]
 pub(crate) mod session;

@@ -14,7 +14,7 @@ use weir_shared::wire::{FlowSummary, LibraryFrame};
 
 use crate::backend::api::Api;
 use crate::backend::connection::Connection;
-use crate::backend::events::{Arrival, Events, Slot};
+use crate::backend::library::LibraryStream;
 use crate::shell::Counts;
 
 /// One `git checkout` is one fetch.
@@ -23,8 +23,6 @@ const SETTLE: Duration = Duration::from_millis(120);
 const WHILE_RUNNING: Duration = Duration::from_secs(2);
 /// Between fetches otherwise: a run may be started from a shell.
 const WHILE_IDLE: Duration = Duration::from_secs(10);
-/// Before a stream the browser gave up on is opened again.
-const REOPEN: Duration = Duration::from_secs(2);
 
 /// What the library holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +40,7 @@ pub(crate) struct ShelfHandle {
     /// For the colours of the cards.
     pub(crate) catalog: RwSignal<Arc<Catalog>>,
     api: Api,
-    slot: Slot,
+    stream: LibraryStream,
     fetch_is_due: StoredValue<bool>,
     counts: Counts,
     connection: Connection,
@@ -55,7 +53,7 @@ impl ShelfHandle {
             shelf: RwSignal::new(Shelf::Loading),
             catalog: RwSignal::default(),
             api: Api::from_context(),
-            slot: Slot::new(),
+            stream: LibraryStream::new(),
             fetch_is_due: StoredValue::new(false),
             counts: expect_context(),
             connection: Connection::from_context(),
@@ -121,30 +119,13 @@ impl ShelfHandle {
     }
 
     fn listen(self) {
-        let tell = move |arrival: Arrival| match arrival {
-            Arrival::Opened => self.connection.found(),
-            Arrival::Frame { name, data } => self.hear(&name, &data),
-            Arrival::Broken => self.connection.lost(),
-            Arrival::Closed => {
-                self.slot.close_soon();
-                set_timeout(
-                    move || {
-                        if self.fetch_is_due.try_get_value().is_some() {
-                            self.listen();
-                        }
-                    },
-                    REOPEN,
-                );
-            }
-        };
-        self.slot.put(Events::open("/api/workflows/events", &["snapshot", "flow_changed", "flow_removed"], tell));
+        self.stream.open(move || self.fetch_is_due.try_get_value().is_some(), move |frame| self.hear(frame));
     }
 
-    fn hear(self, name: &str, data: &str) {
-        let text = format!("{{\"event\":\"{name}\",\"data\":{data}}}");
-        match serde_json::from_str::<LibraryFrame>(&text) {
-            Ok(LibraryFrame::Snapshot { flows }) => self.take(Ok(flows)),
-            Ok(LibraryFrame::FlowRemoved { id }) => {
+    fn hear(self, frame: Option<LibraryFrame>) {
+        match frame {
+            Some(LibraryFrame::Snapshot { flows }) => self.take(Ok(flows)),
+            Some(LibraryFrame::FlowRemoved { id }) => {
                 self.shelf.update(|shelf| {
                     if let Shelf::Loaded(flows) = shelf {
                         flows.retain(|flow| flow.id != id);
@@ -152,8 +133,7 @@ impl ShelfHandle {
                 });
                 self.refresh();
             }
-            // A frame of a newer worker still says that something changed.
-            Ok(LibraryFrame::FlowChanged { .. }) | Err(_) => self.refresh(),
+            Some(LibraryFrame::FlowChanged { .. }) | None => self.refresh(),
         }
     }
 

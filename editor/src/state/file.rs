@@ -16,13 +16,9 @@ use weir_shared::wire::{FlowSummary, LibraryFrame};
 use super::builder::{Builder, Saving, Theirs, now_ms};
 use crate::backend::answer::CallError;
 use crate::backend::api::Api;
-use crate::backend::connection::Connection;
-use crate::backend::events::{Arrival, Events, Slot};
+use crate::backend::library::LibraryStream;
 use crate::model::merge::{Part, Side, Versions, placed};
 use crate::ui::toast::Toasts;
-
-/// How long after the browser gave the stream up it is opened again.
-const REOPEN: std::time::Duration = std::time::Duration::from_secs(3);
 
 impl Theirs {
     /// What a refused save says of the file on disk, if that is why it was refused.
@@ -146,17 +142,11 @@ impl Builder {
     /// Hears of changes of the file for as long as the current owner lives. A hidden tab holds no stream: when it is
     /// seen again, the first frame says what it missed.
     pub(crate) fn follow_file(self, api: Api) {
-        let ear = Ear {
-            builder: self,
-            api,
-            toasts: Toasts::from_context(),
-            connection: Connection::from_context(),
-            slot: Slot::new(),
-        };
+        let ear = Ear { builder: self, api, toasts: Toasts::from_context(), stream: LibraryStream::new() };
         ear.listen();
         let seen = window_event_listener(ev::visibilitychange, move |_| {
             if document().hidden() {
-                ear.slot.put(None);
+                ear.stream.close();
             } else {
                 ear.listen();
             }
@@ -171,43 +161,26 @@ struct Ear {
     builder: Builder,
     api: Api,
     toasts: Toasts,
-    connection: Connection,
-    slot: Slot,
+    stream: LibraryStream,
 }
 
 impl Ear {
     fn listen(self) {
-        let tell = move |arrival: Arrival| match arrival {
-            Arrival::Opened => self.connection.found(),
-            Arrival::Frame { name, data } => self.hear(&name, &data),
-            Arrival::Broken => self.connection.lost(),
-            Arrival::Closed => {
-                self.slot.close_soon();
-                set_timeout(
-                    move || {
-                        if self.builder.id.try_get_untracked().is_some() && !document().hidden() {
-                            self.listen();
-                        }
-                    },
-                    REOPEN,
-                );
-            }
-        };
-        self.slot.put(Events::open("/api/workflows/events", &["snapshot", "flow_changed", "flow_removed"], tell));
+        let is_wanted = move || self.builder.id.try_get_untracked().is_some() && !document().hidden();
+        self.stream.open(is_wanted, move |frame| self.hear(frame));
     }
 
-    fn hear(self, name: &str, data: &str) {
+    fn hear(self, frame: Option<LibraryFrame>) {
         let Some(mine) = self.builder.id.try_get_untracked() else { return };
-        let text = format!("{{\"event\":\"{name}\",\"data\":{data}}}");
-        match serde_json::from_str::<LibraryFrame>(&text) {
-            Ok(LibraryFrame::Snapshot { flows }) => {
+        match frame {
+            Some(LibraryFrame::Snapshot { flows }) => {
                 if let Some(FlowSummary { revision, .. }) = flows.into_iter().find(|flow| flow.id == mine) {
                     self.other_revision(revision);
                 }
             }
-            Ok(LibraryFrame::FlowChanged { id, revision, .. }) if id == mine => self.other_revision(revision),
-            Ok(LibraryFrame::FlowRemoved { id }) if id == mine => self.removed(&id),
-            Ok(LibraryFrame::FlowChanged { .. } | LibraryFrame::FlowRemoved { .. }) | Err(_) => {}
+            Some(LibraryFrame::FlowChanged { id, revision, .. }) if id == mine => self.other_revision(revision),
+            Some(LibraryFrame::FlowRemoved { id }) if id == mine => self.removed(&id),
+            Some(LibraryFrame::FlowChanged { .. } | LibraryFrame::FlowRemoved { .. }) | None => {}
         }
     }
 
