@@ -1,8 +1,8 @@
 //! Builds the page into `editor/dist`, with nothing but cargo: `cargo run -p build-editor [-- --light]`.
 //!
 //! In order: the crate `weir-editor` for wasm32, its JavaScript by wasm-bindgen as a library (so that no program of a
-//! matching version has to be downloaded), `wasm-opt` where it is installed, one style sheet out of all, names that
-//! carry a digest of the content, the placeholders of `editor/boot.js` and `editor/index.html`, and a `.gz` and a `.br` beside each file.
+//! matching version has to be downloaded), one style sheet out of all, names that carry a digest of the content, the
+//! placeholders of `editor/boot.js` and `editor/index.html`, and a `.gz` and a `.br` beside each file.
 //!
 //! `editor/dist` is replaced as a whole at the end, and only when one of its sources has changed: a failed build
 //! leaves the last good page. The program knows nothing of what the page shows.
@@ -17,8 +17,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-
-use crate::wasm::Page;
 
 /// Which page is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +54,7 @@ fn main() -> Result<()> {
         return Ok(());
     }
 
-    let mut page = wasm::bind(&module)?;
-    if weight == Weight::Full {
-        optimise(&mut page)?;
-    }
+    let page = wasm::bind(&module)?;
     let written = dist::write(&dist, &dist::Parts { page, style, boot, index, mark }, weight)?;
 
     println!("{:>10} {:>10} {:>10}  file", "bytes", "gzip", "brotli");
@@ -81,18 +76,6 @@ fn weight_asked_for() -> Result<Weight> {
         }
     }
     Ok(weight)
-}
-
-fn optimise(page: &mut Page) -> Result<()> {
-    let before = page.wasm.len();
-    match wasm::optimise(&page.wasm)? {
-        wasm::Optimised::Smaller(bytes) => {
-            println!("wasm-opt: {before} bytes became {}", bytes.len());
-            page.wasm = bytes;
-        }
-        wasm::Optimised::Unchanged { why } => println!("wasm-opt: left as it is, {why}"),
-    }
-    Ok(())
 }
 
 /// The folder `editor` of the workspace this program was built in.
