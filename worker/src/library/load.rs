@@ -43,6 +43,13 @@ pub(crate) struct Entry {
     pub(crate) updated_at: Timestamp,
 }
 
+impl Entry {
+    /// Whether it says what this file holds, and when it was written.
+    pub(super) fn is_of(&self, on_disk: &OnDisk) -> bool {
+        self.revision == on_disk.revision() && self.updated_at == on_disk.updated_at()
+    }
+}
+
 /// What flows are judged against.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {

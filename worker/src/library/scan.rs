@@ -90,7 +90,7 @@ impl Scan {
         };
         let mut difference = Difference { refused: Some(names.refused), ..Difference::default() };
         let changed: Vec<_> = names.ids.iter().filter(|id| self.may_have_changed(directory, id)).collect();
-        for (id, found) in read_all(directory, &changed, flows, rules) {
+        for (id, found) in self.read_all(directory, &changed, flows, rules) {
             self.note(id, found, &mut difference);
         }
         let gone: Vec<FlowId> = self.files.keys().filter(|id| !names.ids.contains(*id)).cloned().collect();
@@ -112,14 +112,51 @@ impl Scan {
     /// Looks at one flow, whatever its marks say.
     pub(super) fn look_at(&mut self, directory: &Path, id: &FlowId, flows: &Flows, rules: &Rules) {
         let mut difference = Difference::default();
-        self.note(id.clone(), read_one(directory, id, flows, rules), &mut difference);
+        let found = self.read_one(directory, id, flows, rules);
+        self.note(id.clone(), found, &mut difference);
         flows.take_in(difference);
+    }
+
+    /// Reads and checks these files, on several threads when there are many.
+    fn read_all(&self, directory: &Path, ids: &[&FlowId], flows: &Flows, rules: &Rules) -> Vec<(FlowId, Found)> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = processors.min(ids.len().div_ceil(FILES_A_THREAD)).max(1);
+        let each = ids.len().div_ceil(threads).max(1);
+        let read = |ids: &[&FlowId]| -> Vec<(FlowId, Found)> {
+            ids.iter().map(|id| ((*id).clone(), self.read_one(directory, id, flows, rules))).collect()
+        };
+        let Some((here, elsewhere)) = ids.chunks(each).collect::<Vec<_>>().split_first().map(|(a, b)| (*a, b.to_vec()))
+        else {
+            return Vec::new();
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = elsewhere.into_iter().map(|ids| (ids, scope.spawn(move || read(ids)))).collect();
+            let mut found = read(here);
+            for (ids, other) in others {
+                // A panic while checking one file must not lose the rest of its part: it is read again here, and shows.
+                found.extend(other.join().unwrap_or_else(|_| read(ids)));
+            }
+            found
+        })
+    }
+
+    /// Reads and checks this file. One that is as it was, and was checked by these rules, is not checked again.
+    fn read_one(&self, directory: &Path, id: &FlowId, flows: &Flows, rules: &Rules) -> Found {
+        let on_disk = OnDisk::read(directory, &load::file_name(id)).ok()?;
+        let read = !matches!(on_disk.content, Content::NotRead(_));
+        let marks = Marks { read, ..Marks::of(&on_disk.metadata) };
+        let before = flows.get(id);
+        let was_read = self.files.get(id).is_some_and(|marks| marks.read);
+        if let Some(before) = before.as_ref().filter(|before| was_read && before.is_of(&on_disk)) {
+            return Some((Arc::clone(before), marks));
+        }
+        Some((Arc::new(load::entry(id, on_disk, before.as_deref(), rules)), marks))
     }
 
     fn note(&mut self, id: FlowId, found: Found, difference: &mut Difference) {
         if let Some((entry, marks)) = found {
             self.files.insert(id, marks);
-            difference.changed.push(Arc::new(entry));
+            difference.changed.push(entry);
         } else {
             self.files.remove(&id);
             difference.removed.push(id);
@@ -161,35 +198,4 @@ fn names(directory: &Path) -> io::Result<Names> {
     Ok(names)
 }
 
-type Found = Option<(Entry, Marks)>;
-
-/// Reads and checks these files, on several threads when there are many.
-fn read_all(directory: &Path, ids: &[&FlowId], flows: &Flows, rules: &Rules) -> Vec<(FlowId, Found)> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = processors.min(ids.len().div_ceil(FILES_A_THREAD)).max(1);
-    let each = ids.len().div_ceil(threads).max(1);
-    let read = |ids: &[&FlowId]| -> Vec<(FlowId, Found)> {
-        ids.iter().map(|id| ((*id).clone(), read_one(directory, id, flows, rules))).collect()
-    };
-    let Some((here, elsewhere)) = ids.chunks(each).collect::<Vec<_>>().split_first().map(|(a, b)| (*a, b.to_vec()))
-    else {
-        return Vec::new();
-    };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = elsewhere.into_iter().map(|ids| (ids, scope.spawn(move || read(ids)))).collect();
-        let mut found = read(here);
-        for (ids, other) in others {
-            // A panic while checking one file must not lose the rest of its part: it is read again here, and shows.
-            found.extend(other.join().unwrap_or_else(|_| read(ids)));
-        }
-        found
-    })
-}
-
-fn read_one(directory: &Path, id: &FlowId, flows: &Flows, rules: &Rules) -> Found {
-    let on_disk = OnDisk::read(directory, &load::file_name(id)).ok()?;
-    let read = !matches!(on_disk.content, Content::NotRead(_));
-    let marks = Marks { read, ..Marks::of(&on_disk.metadata) };
-    let before = flows.get(id);
-    Some((load::entry(id, on_disk, before.as_deref(), rules), marks))
-}
+type Found = Option<(Arc<Entry>, Marks)>;
