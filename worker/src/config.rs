@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use weir_shared::limits::Limits;
 
+use crate::process::{CgroupPlace, CgroupSettings, Contained};
 use crate::retention;
 use crate::secret::SecretSources;
 
@@ -45,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) file_roots: Vec<PathBuf>,
     /// Whether tools may call the public Internet alone; none: as each tool has it.
     pub(crate) public_only: Option<bool>,
+    /// Where control groups of units are made, and for which units.
+    pub(crate) cgroups: CgroupSettings,
     /// Where secrets are looked for.
     pub(crate) secrets: SecretSources,
     /// The user's own plugins, beside those of the flow directory; none where there is no home.
@@ -87,10 +90,12 @@ pub(crate) enum Key {
     OutputMaxBytes,
     FilesRoots,
     NetworkPublicOnly,
+    CgroupDirectory,
+    CgroupFor,
 }
 
 impl Key {
-    const ALL: [Key; 16] = [
+    const ALL: [Key; 18] = [
         Key::Flows,
         Key::State,
         Key::Listen,
@@ -107,6 +112,8 @@ impl Key {
         Key::OutputMaxBytes,
         Key::FilesRoots,
         Key::NetworkPublicOnly,
+        Key::CgroupDirectory,
+        Key::CgroupFor,
     ];
 
     /// Its name in the file.
@@ -128,6 +135,8 @@ impl Key {
             Key::OutputMaxBytes => "output.maxBytes",
             Key::FilesRoots => "files.roots",
             Key::NetworkPublicOnly => "network.publicOnly",
+            Key::CgroupDirectory => "cgroup.directory",
+            Key::CgroupFor => "cgroup.for",
         }
     }
 
@@ -222,6 +231,7 @@ impl Config {
             output_max_bytes: 64 * 1024 * 1024,
             file_roots: Vec::new(),
             public_only: None,
+            cgroups: CgroupSettings::default(),
             secrets: SecretSources::default(),
             user_plugins: base(&sources.environment, "XDG_DATA_HOME", ".local/share")
                 .map(|base| base.join("weir/plugins")),
@@ -317,6 +327,14 @@ impl Config {
             }
             Key::NetworkPublicOnly => {
                 self.public_only = Some(given.truth().ok_or_else(|| bad("true or false"))?);
+            }
+            Key::CgroupDirectory => {
+                let expected = "`delegated`, `none` or an absolute directory of a cgroup2 file system";
+                self.cgroups.place = given.text().and_then(CgroupPlace::named).ok_or_else(|| bad(expected))?;
+            }
+            Key::CgroupFor => {
+                let named = given.text().and_then(Contained::named);
+                self.cgroups.contained = named.ok_or_else(|| bad("`limited` or `all`"))?;
             }
         }
         Ok(())

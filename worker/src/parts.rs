@@ -10,11 +10,11 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{ReadError, Runs, Settings};
 use crate::library::Library;
-use crate::process::{Supervisor, end_leftovers};
+use crate::process::{Controller, NoCgroups, Supervisor, end_leftovers};
 use crate::secret::Secrets;
 use crate::shutdown::ShutdownWatch;
 use crate::store::{Store, StoreError};
-use crate::tool::plugin::{Homes, Plugins};
+use crate::tool::plugin::{Homes, Plugins, ProcessLimits};
 use crate::tool::{Network, ToolSettings, Toolbox, UnusableSchema};
 
 /// Store, tools, plugins, flows and runs, ready to be used.
@@ -33,6 +33,8 @@ pub(crate) enum PartsError {
     Tools(#[from] UnusableSchema),
     #[error("earlier runs cannot be read: {0}")]
     Recovery(#[from] ReadError),
+    #[error(transparent)]
+    Cgroups(#[from] NoCgroups),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -58,7 +60,10 @@ pub(crate) async fn assemble(
         network: Network::public_only(config.public_only),
         secrets: secrets.clone(),
     };
-    let toolbox = Toolbox::new(Supervisor::start(&worker), clock.clone(), tools)?;
+    let supervisor = Supervisor::start(&worker, &config.cgroups)?;
+    let process_limits =
+        if supervisor.holds(Controller::Processes) { ProcessLimits::Held } else { ProcessLimits::NotHeld };
+    let toolbox = Toolbox::new(supervisor, clock.clone(), tools)?;
     // Plugins come first, so that flows are judged with their tools from the beginning; later offers reach the
     // library through the slot.
     let slot: Arc<OnceLock<Library>> = Arc::default();
@@ -70,7 +75,7 @@ pub(crate) async fn assemble(
         }
     };
     let homes = Homes::of(flows, config.user_plugins.as_deref());
-    let plugins = Plugins::open(homes, store.clone(), Box::new(offer))?;
+    let plugins = Plugins::open(homes, process_limits, store.clone(), Box::new(offer))?;
     let library = slot
         .get_or_init(|| Library::open(flows.to_owned(), toolbox.catalog(), config.limits, Some(secrets.clone())))
         .clone();

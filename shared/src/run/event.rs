@@ -316,6 +316,12 @@ pub struct ProcessReport {
     pub user_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_ms: Option<u64>,
+    /// The most memory that the step had at once, in bytes; only where a control group counted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// The kernel ended it because it was over its limit of memory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_memory: bool,
     /// A descendant kept a pipe open past the leader's end and was cut off.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub leaked: bool,

@@ -43,6 +43,8 @@ impl Config {
             Key::LimitsFlowSteps => self.limits.flow_steps.to_string(),
             Key::OutputMaxBytes => self.output_max_bytes.to_string(),
             Key::FilesRoots => self.file_roots.iter().map(|root| path(root)).collect::<Vec<_>>().join(", "),
+            Key::CgroupDirectory => self.cgroups.place.to_string(),
+            Key::CgroupFor => self.cgroups.contained.to_string(),
             Key::NetworkPublicOnly => self.public_only.map(|only| only.to_string()).unwrap_or_default(),
         }
     }

@@ -17,7 +17,7 @@ use super::runs::FollowError;
 use super::{Answer, ApproveError, Runs, Settings};
 use crate::clock::Clock;
 use crate::feed::wire::Frame;
-use crate::process::Supervisor;
+use crate::process::{CgroupSettings, Supervisor};
 use crate::queue::admission::Bounds;
 use crate::run_request::{RunRequest, Source, StartError};
 use crate::shutdown::{Shutdown, Stage};
@@ -43,7 +43,7 @@ impl Engine {
     }
 
     fn on(store: Store, directory: tempfile::TempDir, settings: Settings) -> Self {
-        let supervisor = Supervisor::start(store.worker_id().as_str());
+        let supervisor = Supervisor::start(store.worker_id().as_str(), &CgroupSettings::none()).unwrap();
         let toolbox = Toolbox::new(supervisor, Clock::system(), ToolSettings::default()).unwrap();
         let (shutdown, watch) = Shutdown::new();
         let state = directory.path().to_owned();

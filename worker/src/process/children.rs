@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::process::Command;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::cgroup::Cgroup;
 use super::marks::{self, Environ, Marks};
 use super::spec::{SpawnError, UnitSpec};
-use super::sys::{self, CpuTime, Started};
+use super::sys::{self, CpuTime, Launch, Started};
 
 static CHILDREN: LazyLock<Mutex<Children>> = LazyLock::new(|| {
     let (own_group, own_session) = sys::own_group_and_session();
@@ -49,15 +49,26 @@ enum Ownership {
 pub(super) struct Leader {
     pid: u32,
     marks: Marks,
+    /// Its unit's control group, where it has one.
+    cgroup: Option<Cgroup>,
     reaped: bool,
 }
 
 /// An orphan that belongs to a unit and still runs.
 #[derive(Debug)]
 pub(super) struct Orphan {
+    pid: u32,
     pub(super) pidfd: OwnedFd,
     /// Whether it had left the unit's group.
     pub(super) outside: bool,
+}
+
+/// What the kernel counted of a unit as a whole; nothing where it has no control group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    /// Bytes.
+    pub(super) peak_memory: Option<u64>,
+    pub(super) ran_out_of_memory: bool,
 }
 
 fn table() -> MutexGuard<'static, Children> {
@@ -69,15 +80,15 @@ fn table() -> MutexGuard<'static, Children> {
 ///
 /// The table is not locked during the spawn: sixteen units may start at once. A process that ends before it is
 /// entered is told from an orphan by `starting`.
-pub(super) fn start(spec: &UnitSpec, command: Command, marks: Marks) -> Result<(Leader, Started), SpawnError> {
+pub(super) fn start(spec: &UnitSpec, launch: Launch, marks: Marks) -> Result<(Leader, Started), SpawnError> {
     table().starting += 1;
-    let started = sys::start(spec, command);
+    let started = sys::start(spec, launch);
     let mut table = table();
     table.starting -= 1;
-    let started = started?;
+    let (started, cgroup) = started?;
     table.leaders.insert(started.pid, Ownership::Unit(marks.clone()));
     drop(table);
-    Ok((Leader { pid: started.pid, marks, reaped: false }, started))
+    Ok((Leader { pid: started.pid, marks, cgroup, reaped: false }, started))
 }
 
 impl Leader {
@@ -96,10 +107,29 @@ impl Leader {
         Some(usage)
     }
 
-    /// Orphans that still run and belong to this unit: in its group, or marked as its own, or marked as of a unit
-    /// that has ended. Zombies among the orphans are reaped on the way.
+    /// What runs beside the leader and belongs to this unit: orphans in its group, or marked as its own, or marked as
+    /// of a unit that has ended; and all that is in its control group. Zombies among the orphans are reaped on the way.
     pub(super) fn orphans(&self) -> Vec<Orphan> {
-        table().look_after_orphans(Some(self))
+        let mut orphans = table().look_after_orphans(Some(self));
+        for pid in self.cgroup.iter().flat_map(Cgroup::processes).filter(|pid| *pid != self.pid) {
+            if orphans.iter().all(|orphan| orphan.pid != pid)
+                && let (Ok(pidfd), Some(stat)) = (sys::open_pidfd(pid), sys::stat(pid))
+            {
+                orphans.push(Orphan { pid, pidfd, outside: stat.group != self.pid });
+            }
+        }
+        orphans
+    }
+
+    /// SIGKILL to the unit's control group, where it has one.
+    pub(super) fn kill_control_group(&self) {
+        self.cgroup.iter().for_each(Cgroup::kill);
+    }
+
+    /// What the unit's control group counted.
+    pub(super) fn counted(&self) -> Counted {
+        let Some(cgroup) = &self.cgroup else { return Counted::default() };
+        Counted { peak_memory: cgroup.peak_memory(), ran_out_of_memory: cgroup.ran_out_of_memory() }
     }
 
     /// Like [`Leader::orphans`], but only those inside the group.
@@ -114,6 +144,7 @@ impl Drop for Leader {
     fn drop(&mut self) {
         if !self.reaped {
             sys::kill_group(self.pid);
+            self.kill_control_group();
             table().leaders.insert(self.pid, Ownership::Abandoned);
         }
     }
@@ -155,7 +186,7 @@ impl Children {
             }
             // It cannot be reaped by anyone else while the table is locked, so the id is still its own.
             if let Ok(pidfd) = sys::open_pidfd(pid) {
-                running.push(Orphan { pidfd, outside: !inside });
+                running.push(Orphan { pid, pidfd, outside: !inside });
             }
         }
         running

@@ -5,6 +5,7 @@ use std::time::Duration;
 use weir_shared::run::event::ProcessReport;
 
 use super::capture::Captured;
+use super::children::Counted;
 use super::spec::SpawnError;
 use super::step::{Ending, Exit, Stopped};
 use super::stop::{Ladder, reason_text};
@@ -47,6 +48,7 @@ pub(super) struct Remains {
     pub(super) ending: Ending,
     pub(super) ladder: Ladder,
     pub(super) cpu: Option<CpuTime>,
+    pub(super) counted: Counted,
     pub(super) swept: u32,
     pub(super) duration: Duration,
     pub(super) limit: Option<Duration>,
@@ -55,7 +57,7 @@ pub(super) struct Remains {
 impl UnitEnd {
     /// A unit whose process ran.
     pub(super) fn of(remains: &Remains, stdout: Captured, stderr: Captured) -> Self {
-        let Remains { pid, ending, ladder, cpu, swept, duration, limit } = *remains;
+        let Remains { pid, ending, ladder, cpu, counted, swept, duration, limit } = *remains;
         let outcome = match ending.exit {
             Exit::Code(code) => Outcome::Exited(code),
             Exit::Signal(signal) => Outcome::Signaled(sys::signal_name(signal)),
@@ -75,6 +77,8 @@ impl UnitEnd {
             dropped_bytes: stdout.dropped + stderr.dropped,
             user_ms: cpu.map(|cpu| cpu.user_ms),
             system_ms: cpu.map(|cpu| cpu.system_ms),
+            peak_memory_bytes: counted.peak_memory,
+            out_of_memory: counted.ran_out_of_memory,
             leaked: ending.leaked,
             swept,
             capture_errors: stdout.error.iter().chain(&stderr.error).cloned().collect(),
@@ -117,6 +121,9 @@ impl UnitEnd {
         let by_itself = match &self.outcome {
             Outcome::Exited(0) => None,
             Outcome::Exited(code) => Some(quoting(format!("exit code {code}"))),
+            Outcome::Signaled(_) if self.report.out_of_memory => {
+                Some("ended by the system because it took more memory than its limit".to_owned())
+            }
             Outcome::Signaled(signal) => Some(quoting(format!("ended by {signal}"))),
             Outcome::Stuck => Some("could not be ended: it did not react to SIGKILL".to_owned()),
             Outcome::NotStarted(error) => Some(error.to_string()),

@@ -8,17 +8,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::limits::UnitLimits;
 use super::stop::Ladder;
-use super::sys;
 use crate::run_dir::RunDirectory;
 use crate::tool::call::CallIdentity;
 
 /// One process to start, with everything that bounds it.
 #[derive(Debug, Clone)]
 pub(crate) struct UnitSpec {
-    /// With a slash in it: see [`resolve_program`].
-    pub(crate) program: PathBuf,
-    pub(crate) arguments: Vec<OsString>,
+    pub(crate) start: Start,
     /// Beside what every child gets; these win over the inherited ones, never over the marks.
     pub(crate) environment: Vec<(String, String)>,
     /// Absolute.
@@ -29,39 +27,29 @@ pub(crate) struct UnitSpec {
     /// From the spawn; none: as long as it takes.
     pub(crate) timeout: Option<Duration>,
     pub(crate) output: OutputLimits,
+    pub(crate) limits: UnitLimits,
 }
 
-/// The program and the arguments that run this line in a shell.
-///
-/// The worker has raised its own limit of open files, and children are to have the one it was started with: programs
-/// that use `select`, or close every descriptor there could be, rely on it. The shell sets it, because the only way
-/// to do it before the program starts would be `pre_exec`, which forks the whole worker; set from outside it comes
-/// too late now and then. On the same line, so that the shell's messages keep their line numbers.
-pub(crate) fn in_shell(line: &str) -> (PathBuf, Vec<OsString>) {
-    let line = match sys::open_files_for_children() {
-        Some(limit) => format!("ulimit -S -n {limit}; {line}"),
-        None => line.to_owned(),
-    };
-    ("/bin/sh".into(), vec!["-c".into(), line.into()])
+/// What runs the lines of commands.
+pub(super) const SHELL: &str = "/bin/sh";
+
+/// What a unit starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// A line for the shell.
+    Shell(String),
+    /// A program, named with a slash in it (see [`resolve_program`]), with its arguments as they are.
+    File { program: PathBuf, arguments: Vec<OsString> },
 }
 
-/// The program and the arguments that run this program with these arguments, each as it is, under the limit of open
-/// files that children get and, where one is given, a limit of memory: KiB of address space of each process.
-///
-/// A shell sets the limits, for the reason given at [`in_shell`], and becomes the program.
-pub(crate) fn under_limits(
-    program: PathBuf,
-    arguments: Vec<OsString>,
-    memory_kib: Option<u64>,
-) -> (PathBuf, Vec<OsString>) {
-    let files = sys::open_files_for_children().map(|limit| format!("ulimit -S -n {limit}; "));
-    let memory = memory_kib.map(|kib| format!("ulimit -v {kib} || exit 126; "));
-    if files.is_none() && memory.is_none() {
-        return (program, arguments);
+impl Start {
+    /// The file that has to be there.
+    fn program(&self) -> &Path {
+        match self {
+            Start::Shell(_) => Path::new(SHELL),
+            Start::File { program, .. } => program,
+        }
     }
-    let line = format!("{}{}exec \"$0\" \"$@\"", files.unwrap_or_default(), memory.unwrap_or_default());
-    let words = ["-c".into(), line.into(), program.into_os_string()];
-    ("/bin/sh".into(), words.into_iter().chain(arguments).collect())
 }
 
 /// How much of each stream is kept.
@@ -96,6 +84,8 @@ pub(crate) enum SpawnError {
     Nul,
     #[error("no pipe for its output: {source}")]
     Pipe { source: io::Error },
+    #[error("no control group for its limits: {source}")]
+    Cgroup { source: io::Error },
     #[error("cannot be started: {source}")]
     Other { source: io::Error },
 }
@@ -104,7 +94,7 @@ impl SpawnError {
     /// Finds out what the system's answer was about: it does not say whether the program or the directory is
     /// missing.
     pub(super) fn explain(spec: &UnitSpec, source: io::Error) -> Self {
-        let program = spec.program.clone();
+        let program = spec.start.program().to_owned();
         match source.raw_os_error() {
             Some(libc::E2BIG) => return Self::ArgumentsTooLong,
             Some(libc::ENOEXEC) => {

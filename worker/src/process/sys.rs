@@ -1,11 +1,13 @@
 //! The only door to raw process calls. Each function is one call or one file of `/proc`, and decides nothing.
 #![expect(unsafe_code, reason = "two calls have no safe wrapper: wait4, and registering a descriptor with the runtime")]
 
+mod inside;
+
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use rustix::process::{
@@ -16,6 +18,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use weir_shared::flow::StopSignal;
 
+use super::cgroup::Cgroup;
 use super::spec::{SpawnError, UnitSpec};
 use super::step::Exit;
 
@@ -29,6 +32,16 @@ pub(super) struct Started {
     pub(super) pidfd: OwnedFd,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
+}
+
+/// A process to start.
+#[derive(Debug)]
+pub(super) struct Launch {
+    /// Its program, arguments and environment, all of them said.
+    pub(super) command: Command,
+    pub(super) stdin: OwnedFd,
+    /// The group it is started in; none for the worker's own.
+    pub(super) cgroup: Option<Cgroup>,
 }
 
 /// CPU time of a process and of the descendants it waited for, in milliseconds.
@@ -72,22 +85,24 @@ pub(super) fn open_files_for_children() -> Option<u64> {
     LIMIT_FOR_CHILDREN.get().copied()
 }
 
-/// Starts the process in a group of its own.
+/// Starts the process in a process group of its own.
 ///
 /// `process_group` and `current_dir` keep the standard library on `posix_spawn`; `pre_exec` would put it on `fork`,
-/// which copies the page tables of the whole worker. The command is taken whole: it holds the writing ends of the
-/// pipes until it is dropped.
-pub(super) fn start(spec: &UnitSpec, mut command: Command) -> Result<Started, SpawnError> {
+/// which copies the page tables of the whole worker. It knows no control groups, so a process that starts inside one
+/// goes another way. The command is taken whole: it holds the writing ends of the pipes until it is dropped.
+pub(super) fn start(spec: &UnitSpec, launch: Launch) -> Result<(Started, Option<Cgroup>), SpawnError> {
+    let Launch { mut command, stdin, cgroup } = launch;
     let (stdout, stdout_writer) = output_pipe()?;
     let (stderr, stderr_writer) = output_pipe()?;
-    command
-        .current_dir(&spec.directory)
-        .process_group(0)
-        .stdout(Stdio::from(stdout_writer))
-        .stderr(Stdio::from(stderr_writer));
-    let child = command.spawn().map_err(|source| SpawnError::explain(spec, source))?;
-    // Dropping the handle neither waits nor kills. The id stays taken until the zombie is reaped by `reap`.
-    let pid = child.id();
+    command.current_dir(&spec.directory);
+    let spawned = if let Some(cgroup) = &cgroup {
+        inside::start(&command, &spec.directory, [&stdin, &stdout_writer, &stderr_writer], cgroup)
+    } else {
+        command.process_group(0).stdin(stdin).stdout(stdout_writer).stderr(stderr_writer);
+        // Dropping the handle neither waits nor kills. The id stays taken until the zombie is reaped by `reap`.
+        command.spawn().map(|child| child.id())
+    };
+    let pid = spawned.map_err(|source| SpawnError::explain(spec, source))?;
     let pidfd = open_pidfd(pid).map_err(|source| SpawnError::Other { source });
     let pidfd = match pidfd {
         Ok(pidfd) => pidfd,
@@ -98,18 +113,23 @@ pub(super) fn start(spec: &UnitSpec, mut command: Command) -> Result<Started, Sp
             return Err(error);
         }
     };
-    Ok(Started { pid, pidfd, stdout, stderr })
+    Ok((Started { pid, pidfd, stdout, stderr }, cgroup))
+}
+
+/// A standard input that is at its end.
+pub(super) fn no_input() -> io::Result<OwnedFd> {
+    Ok(File::open("/dev/null")?.into())
 }
 
 /// A standard input that holds these bytes.
 ///
 /// A file in memory and not a pipe: nobody has to write while the child runs, so one that never reads it hangs
 /// nothing and breaks nothing, and its end is there from the start.
-pub(super) fn input_of(bytes: &[u8]) -> io::Result<Stdio> {
+pub(super) fn input_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(rustix::fs::memfd_create("weir-input", rustix::fs::MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;
-    Ok(Stdio::from(file))
+    Ok(file.into())
 }
 
 /// A pipe whose reading end does not block. The writing end does: a child expects that.

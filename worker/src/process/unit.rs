@@ -8,7 +8,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +23,7 @@ use super::report::{Remains, UnitEnd};
 use super::spec::{SpawnError, UnitSpec};
 use super::step::{Action, At, Exit, Group, Input, Pipes, UnitState, step};
 use super::stop::next_request;
-use super::sys;
+use super::sys::{self, Launch};
 use crate::secret::{Masked, Masker};
 use crate::tool::call::{OutputTap, StopReceiver};
 
@@ -91,13 +90,13 @@ struct Hearing<'a> {
 ///
 /// The spawn is done right here: it takes half a millisecond, less than handing it to another thread and back would
 /// cost a runtime that has two cores.
-pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<'_>) -> UnitEnd {
+pub(super) async fn run(spec: &UnitSpec, launch: Launch, around: Surroundings<'_>) -> UnitEnd {
     let Surroundings { marks, notes, masker, mut stopping, tap } = around;
     if let Some(reason) = *stopping.borrow_and_update() {
         return UnitEnd::withheld(reason);
     }
     let began = Instant::now();
-    let mut unit = match Unit::start(spec, command, marks, Hearing { masker, tap: &tap }) {
+    let mut unit = match Unit::start(spec, launch, marks, Hearing { masker, tap: &tap }) {
         Ok(unit) => unit,
         Err(error) => return UnitEnd::not_started(error, began.elapsed()),
     };
@@ -142,12 +141,14 @@ pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<
         }
     };
 
+    let counted = unit.leader.counted();
     let cpu = unit.leader.reap();
     let remains = Remains {
         pid: unit.leader.pid(),
         ending,
         ladder: spec.ladder,
         cpu,
+        counted,
         swept: unit.swept,
         duration: began.elapsed(),
         limit: spec.timeout,
@@ -156,8 +157,8 @@ pub(super) async fn run(spec: &UnitSpec, command: Command, around: Surroundings<
 }
 
 impl Unit {
-    fn start(spec: &UnitSpec, command: Command, marks: Marks, hearing: Hearing<'_>) -> Result<Self, SpawnError> {
-        let (leader, started) = children::start(spec, command, marks)?;
+    fn start(spec: &UnitSpec, launch: Launch, marks: Marks, hearing: Hearing<'_>) -> Result<Self, SpawnError> {
+        let (leader, started) = children::start(spec, launch, marks)?;
         let stream = |name: OutputStream, pipe: OwnedFd| -> Result<Stream, SpawnError> {
             let path = spec.run_dir.output(spec.identity.step, spec.identity.attempt, name);
             let capture = Capture::new(spec.output, path);
@@ -219,10 +220,12 @@ impl Unit {
             });
         }
         if let Awaiting::Tree = self.awaiting {
-            for Orphan { pidfd, outside } in &orphans {
+            for Orphan { pidfd, outside, .. } in &orphans {
                 sys::kill(pidfd);
                 self.swept += u32::from(*outside);
             }
+            // Also what was forked since they were listed.
+            self.leader.kill_control_group();
         }
         // One that cannot be watched is waited for no longer than the state's own patience.
         self.awaited = orphans.into_iter().filter_map(|orphan| watch(orphan.pidfd).ok()).collect();

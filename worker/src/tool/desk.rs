@@ -15,7 +15,7 @@ use weir_shared::run::event::OutputStream;
 use super::call::{CallIdentity, OutputTap, StopReason, ToolCall, ToolFailure, ToolOutcome};
 use super::toolbox::{ToolSettings, Toolbox};
 use crate::clock::Clock;
-use crate::process::{self, Supervisor};
+use crate::process::{self, CgroupSettings, Supervisor};
 use crate::run_dir::RunDirectory;
 
 pub(crate) const RUN: &str = "0191d9a0-0000-7000-8000-000000000001";
@@ -78,11 +78,16 @@ impl Desk {
     }
 
     pub(crate) fn with(settings: ToolSettings) -> Self {
+        Self::of(settings, &CgroupSettings::none())
+    }
+
+    pub(crate) fn of(settings: ToolSettings, groups: &CgroupSettings) -> Self {
         soft_limit_at_first();
         let state = tempfile::tempdir().unwrap();
         // A worker of its own for each test: their children are told apart by it.
-        let worker = state.path().display().to_string();
-        let toolbox = Toolbox::new(Supervisor::start(&worker), Clock::system(), settings).unwrap();
+        let worker = state.path().file_name().unwrap().to_string_lossy().into_owned();
+        let supervisor = Supervisor::start(&worker, groups).unwrap();
+        let toolbox = Toolbox::new(supervisor, Clock::system(), settings).unwrap();
         let (stop, _) = watch::channel(None);
         Self {
             state,

@@ -12,7 +12,7 @@ use weir_shared::run::event::ProcessReport;
 
 use super::call::{StopReason, ToolCall, ToolFailure};
 use super::toolbox::Answer;
-use crate::process::{Ladder, Outcome, OutputLimits, Supervisor, UnitEnd, UnitSpec, in_shell};
+use crate::process::{Ladder, Outcome, OutputLimits, Start, Supervisor, UnitEnd, UnitLimits, UnitSpec};
 
 const DEFAULT_TIMEOUT_SECONDS: u64 = 60;
 const DEFAULT_OUTPUT_CHARS: usize = 65_536;
@@ -169,10 +169,8 @@ pub(super) async fn call(
         Some(directory) => run_dir.work().join(directory),
         None => run_dir.work(),
     };
-    let (program, shell_arguments) = in_shell(&arguments.command);
     let spec = UnitSpec {
-        program,
-        arguments: shell_arguments,
+        start: Start::Shell(arguments.command),
         environment,
         directory,
         identity,
@@ -183,6 +181,7 @@ pub(super) async fn call(
             memory_chars: arguments.max_output_chars.map_or(DEFAULT_OUTPUT_CHARS, whole),
             file_bytes,
         },
+        limits: UnitLimits::default(),
     };
     answer(supervisor.run(spec, stopping, output).await)
 }

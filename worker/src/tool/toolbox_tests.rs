@@ -79,7 +79,7 @@ async fn the_environment_is_built_and_the_input_empty() {
         "WEIR_ATTEMPT=1".to_owned(),
         format!("WEIR_IDEMPOTENCY_KEY={RUN}:check"),
         format!("WEIR_RUN_DIR={run_dir}"),
-        format!("WEIR_WORKER={}", desk.state.path().display()),
+        format!("WEIR_WORKER={}", desk.state.path().file_name().unwrap().display()),
         soft_limit_at_first().to_string(),
         "0".to_owned(),
         format!("{run_dir}/work"),

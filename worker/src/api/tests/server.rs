@@ -20,11 +20,11 @@ use crate::assets::Page;
 use crate::clock::Clock;
 use crate::engine::{Runs, Settings};
 use crate::library::Library;
-use crate::process::Supervisor;
+use crate::process::{CgroupSettings, Supervisor};
 use crate::secret::Secrets;
 use crate::shutdown::{Shutdown, Stage};
 use crate::store::Store;
-use crate::tool::plugin::{Homes, Plugins};
+use crate::tool::plugin::{Homes, Plugins, ProcessLimits};
 use crate::tool::{ToolSettings, Toolbox};
 
 /// A running server. Dropping it does not end it; the runtime of the test does.
@@ -56,7 +56,7 @@ impl Server {
             sessions: Sessions::in_store(store.clone(), Clock::system()),
         });
         let (shutdown, watch) = Shutdown::new();
-        let supervisor = Supervisor::start(&worker.id);
+        let supervisor = Supervisor::start(&worker.id, &CgroupSettings::none()).unwrap();
         let toolbox = Toolbox::new(supervisor, Clock::system(), ToolSettings::default()).unwrap();
         let library = Library::open(flows.clone(), toolbox.catalog(), Limits::default(), None);
         let (tools, judge) = (toolbox.clone(), library.clone());
@@ -64,7 +64,8 @@ impl Server {
             tools.offer_plugins(offered);
             judge.judge_by(tools.catalog());
         };
-        let plugins = Plugins::open(Homes::of(&flows, None), store.clone(), Box::new(offer)).unwrap();
+        let plugins =
+            Plugins::open(Homes::of(&flows, None), ProcessLimits::NotHeld, store.clone(), Box::new(offer)).unwrap();
         let times = (Clock::system(), watch.clone());
         let api = Api {
             access: access.clone(),

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use weir_shared::run::event::{OutputStream, ProcessReport};
 
 use super::TIMEOUT_SECONDS;
-use crate::process::{Captured, Ladder, Outcome, OutputLimits, Supervisor, UnitEnd, UnitSpec, resolve_program};
+use crate::process::{
+    Captured, Ladder, Outcome, OutputLimits, Start, Supervisor, UnitEnd, UnitLimits, UnitSpec, resolve_program,
+};
 use crate::tool::call::{OutputTap, StopReason, ToolCall, ToolFailure};
 
 /// Settings that win over a repository's own.
@@ -101,8 +103,7 @@ impl<'a> Git<'a> {
             Heard::ByNobody => (Arc::new(Nobody), 0),
         };
         let spec = UnitSpec {
-            program: self.program.clone(),
-            arguments: arguments.map(Into::into).collect(),
+            start: Start::File { program: self.program.clone(), arguments: arguments.map(Into::into).collect() },
             environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
             directory: self.directory.clone(),
             identity: self.call.identity.clone(),
@@ -110,6 +111,7 @@ impl<'a> Git<'a> {
             ladder: Ladder::of(self.call.stop),
             timeout: Some(self.ends.saturating_duration_since(Instant::now())),
             output: OutputLimits { memory_chars, file_bytes },
+            limits: UnitLimits::default(),
         };
         self.supervisor.run(spec, self.call.stopping.clone(), tap).await
     }

@@ -10,7 +10,7 @@ use weir_shared::tool::{Effect, ToolDeclaration};
 use weir_shared::wire::{PluginEffects, PluginFile, PluginFinding, PluginSource, PluginView};
 
 use super::folder::{self, Marks};
-use super::manifest::{self, Manifest, RunSpec};
+use super::manifest::{self, Ground, Manifest, ProcessLimits, RunSpec};
 use crate::trust::{PluginRecord, Standing};
 
 /// Where plugins live.
@@ -82,20 +82,20 @@ pub(super) struct PluginPlace {
 }
 
 /// Reads every folder. What has the marks it had `before` is taken from there.
-pub(super) fn folders(homes: &Homes, before: &[Folder], is_reserved: &impl Fn(&str) -> bool) -> Vec<Folder> {
+pub(super) fn folders(homes: &Homes, before: &[Folder], ground: Ground) -> Vec<Folder> {
     let read = |(source, path): (PluginSource, PathBuf)| {
         let known = before.iter().find(|folder| folder.path == path);
         // Marks before contents: what changes in between is found at the next look.
         let marks = folder::marks(&path).ok();
         match known {
             Some(known) if known.marks == marks && marks.as_ref().is_some_and(|marks| marks.settled) => known.clone(),
-            Some(_) | None => read(source, path, marks, is_reserved),
+            Some(_) | None => read(source, path, marks, ground),
         }
     };
     homes.folders().into_iter().map(read).collect()
 }
 
-fn read(source: PluginSource, path: PathBuf, marks: Option<Marks>, is_reserved: &impl Fn(&str) -> bool) -> Folder {
+fn read(source: PluginSource, path: PathBuf, marks: Option<Marks>, ground: Ground) -> Folder {
     let id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut folder = Folder {
         source,
@@ -113,7 +113,7 @@ fn read(source: PluginSource, path: PathBuf, marks: Option<Marks>, is_reserved: 
             folder.digest = Some(contents.digest);
             folder.files = contents.files;
             if let Some(bytes) = contents.manifest {
-                let reading = manifest::read(&folder.id, &bytes, is_reserved);
+                let reading = manifest::read(&folder.id, &bytes, ground);
                 folder.manifest = reading.manifest.unwrap_or_default();
                 folder.findings = reading.findings;
             } else {
@@ -238,7 +238,9 @@ pub(crate) fn as_they_stand(
     homes: &Homes,
     records: &BTreeMap<String, PluginRecord>,
 ) -> (Vec<PluginView>, Vec<PluginTool>) {
-    let folders = folders(homes, &[], &crate::tool::is_builtin);
+    // Where a worker would run them is not known, so nothing is said against their limits.
+    let ground = Ground { is_reserved: crate::tool::is_builtin, process_limits: ProcessLimits::Held };
+    let folders = folders(homes, &[], ground);
     let plugins = plugins(&folders, records);
     (plugins.iter().map(Plugin::view).collect(), plugins.iter().flat_map(Plugin::tools).collect())
 }

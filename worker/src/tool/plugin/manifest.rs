@@ -14,6 +14,7 @@ use weir_shared::wire::PluginFinding;
 
 use super::shape;
 use super::template::Template;
+use crate::process::UnitLimits;
 
 /// The schema of manifests that this build reads.
 const SCHEMA: u64 = 1;
@@ -52,7 +53,7 @@ pub(super) struct RunSpec {
     pub(super) timeout: Option<Duration>,
     /// Variables of the worker that pass, secrets among them.
     pub(super) environment: Vec<String>,
-    pub(super) memory_mb: Option<u64>,
+    pub(super) limits: UnitLimits,
 }
 
 /// What a program finds on its standard input.
@@ -133,6 +134,7 @@ struct WrittenRun {
 struct WrittenLimits {
     memory_mb: Option<u64>,
     processes: Option<u64>,
+    file_mb: Option<u64>,
 }
 
 /// What a manifest says, and what is wrong with it. The manifest is there when its shape is right, also beside
@@ -152,8 +154,23 @@ fn warning(code: &str, path: impl Into<String>, message: impl Into<String>) -> P
     PluginFinding { severity: Severity::Warning, ..error(code, path, message) }
 }
 
-/// Reads the manifest of the plugin in the folder of this name. `is_reserved` knows the names of built-in tools.
-pub(super) fn read(folder: &str, bytes: &[u8], is_reserved: impl Fn(&str) -> bool) -> Reading {
+/// Whether a limit of a tool's processes is held where its manifest is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProcessLimits {
+    Held,
+    NotHeld,
+}
+
+/// What manifests are judged against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ground {
+    /// Knows the names of built-in tools.
+    pub(super) is_reserved: fn(&str) -> bool,
+    pub(super) process_limits: ProcessLimits,
+}
+
+/// Reads the manifest of the plugin in the folder of this name.
+pub(super) fn read(folder: &str, bytes: &[u8], ground: Ground) -> Reading {
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
         Err(fault) => return refused(vec![error("not_json", "", fault.to_string())]),
@@ -169,7 +186,7 @@ pub(super) fn read(folder: &str, bytes: &[u8], is_reserved: impl Fn(&str) -> boo
     }
     // From the bytes and not from the value, which has dropped a key that stands twice.
     match serde_json::from_slice::<Written>(bytes) {
-        Ok(written) => judge(folder, written, is_reserved),
+        Ok(written) => judge(folder, written, ground),
         Err(fault) => refused(vec![error("wrong_shape", "", fault.to_string())]),
     }
 }
@@ -184,7 +201,7 @@ fn unknown_key(unknown: shape::UnknownKey) -> PluginFinding {
     error("unknown_key", unknown.path, message)
 }
 
-fn judge(folder: &str, written: Written, is_reserved: impl Fn(&str) -> bool) -> Reading {
+fn judge(folder: &str, written: Written, ground: Ground) -> Reading {
     let mut findings = Vec::new();
     if written.id != folder {
         let message =
@@ -211,8 +228,9 @@ fn judge(folder: &str, written: Written, is_reserved: impl Fn(&str) -> bool) -> 
     }
     let mut tools: Vec<ManifestTool> = Vec::new();
     for (index, tool) in written.tools.into_iter().enumerate() {
-        let mut judging = Judging { at: format!("tools[{index}]"), findings: &mut findings };
-        if is_reserved(&tool.name) || tool.name.starts_with(NESTED) {
+        let at = format!("tools[{index}]");
+        let mut judging = Judging { at, process_limits: ground.process_limits, findings: &mut findings };
+        if (ground.is_reserved)(&tool.name) || tool.name.starts_with(NESTED) {
             judging.fault("reserved_name", "name", format!("`{}` is the name of a built-in tool", tool.name));
         }
         if tools.iter().any(|other| other.declaration.name == tool.name) {
@@ -244,6 +262,7 @@ pub(super) fn is_id(text: &str) -> bool {
 /// One tool being judged.
 struct Judging<'f> {
     at: String,
+    process_limits: ProcessLimits,
     findings: &'f mut Vec<PluginFinding>,
 }
 
@@ -322,11 +341,15 @@ impl Judging<'_> {
                 self.fault("bad_variable", &format!("run.env[{index}]"), format!("`{name}` {reason}"));
             }
         }
-        if written.limits.memory_mb == Some(0) {
-            self.fault("bad_limit", "run.limits.memoryMb", "a limit of memory is 1 or more");
+        let WrittenLimits { memory_mb, processes, file_mb } = written.limits;
+        for (name, limit) in [("memoryMb", memory_mb), ("processes", processes), ("fileMb", file_mb)] {
+            if limit == Some(0) {
+                self.fault("bad_limit", &format!("run.limits.{name}"), "a limit is 1 or more");
+            }
         }
-        if written.limits.processes.is_some() {
-            let message = "a limit of processes needs a control group, and this version of Weir makes none";
+        if processes.is_some() && self.process_limits == ProcessLimits::NotHeld {
+            let message = "a limit of processes needs a control group, and the worker has none here that counts \
+                           processes; see `cgroup.directory` in the settings";
             self.findings.push(warning("not_enforced", format!("{}.run.limits.processes", self.at), message));
         }
         if written.command.first().is_none_or(|program| program.is_empty() || program.contains("{{")) {
@@ -341,7 +364,11 @@ impl Judging<'_> {
             output: written.output,
             timeout: written.timeout_seconds.map(Duration::from_secs),
             environment: written.env.clone(),
-            memory_mb: written.limits.memory_mb,
+            limits: UnitLimits {
+                memory_mb: written.limits.memory_mb,
+                processes: written.limits.processes,
+                file_mb: written.limits.file_mb,
+            },
         })
     }
 

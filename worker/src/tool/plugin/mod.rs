@@ -20,5 +20,6 @@ mod tests;
 mod watch;
 
 pub(crate) use load::{Homes, PluginTool, as_they_stand};
+pub(crate) use manifest::ProcessLimits;
 pub(crate) use plugins::{PluginError, Plugins};
 pub(super) use run::{Offered, call};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weir_shared::wire::{PluginEffects, PluginView};
 
 use super::load::{self, Folder, Homes, Plugin, PluginTool};
+use super::manifest::{Ground, ProcessLimits};
 use super::watch::Watch;
 use crate::store::{Store, StoreError};
 use crate::trust::PluginRecord;
@@ -22,6 +23,7 @@ pub(crate) struct Plugins {
 
 pub(super) struct Shared {
     pub(super) homes: Homes,
+    ground: Ground,
     store: Store,
     offer: Box<Offer>,
     /// Held over a whole look and the offer that follows, so that a later look is not overtaken by an earlier one.
@@ -57,8 +59,14 @@ pub(crate) enum PluginError {
 
 impl Plugins {
     /// Looks at the homes, makes the first offer, and goes on watching.
-    pub(crate) fn open(homes: Homes, store: Store, offer: Box<Offer>) -> Result<Self, StoreError> {
-        let shared = Arc::new(Shared { homes, store, offer, seen: Mutex::default() });
+    pub(crate) fn open(
+        homes: Homes,
+        process_limits: ProcessLimits,
+        store: Store,
+        offer: Box<Offer>,
+    ) -> Result<Self, StoreError> {
+        let ground = Ground { is_reserved: crate::tool::is_builtin, process_limits };
+        let shared = Arc::new(Shared { homes, ground, store, offer, seen: Mutex::default() });
         // Watched before it is looked at, so that nothing falls between.
         let watch = Watch::start(&shared);
         shared.look()?;
@@ -131,7 +139,7 @@ impl Shared {
     pub(super) fn look(&self) -> Result<Settled, StoreError> {
         let records = self.store.plugins()?;
         let mut seen = self.seen();
-        seen.folders = load::folders(&self.homes, &seen.folders, &crate::tool::is_builtin);
+        seen.folders = load::folders(&self.homes, &seen.folders, self.ground);
         let plugins = load::plugins(&seen.folders, &records);
         let same = plugins.len() == seen.plugins.len()
             && plugins.iter().zip(&seen.plugins).all(|(now, before)| now.view() == before.view());

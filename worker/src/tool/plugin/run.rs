@@ -15,7 +15,7 @@ use super::folder;
 use super::load::{PluginPlace, PluginTool};
 use super::manifest::{InputForm, OutputForm};
 use crate::process::{
-    Ladder, Outcome, OutputLimits, Supervisor, UnitEnd, UnitSpec, check_program, resolve_program, under_limits,
+    Ladder, Outcome, OutputLimits, Start, Supervisor, UnitEnd, UnitSpec, check_program, resolve_program,
 };
 use crate::tool::call::{StopReason, ToolCall, ToolFailure};
 use crate::tool::schema::{ToolSchema, UnusableSchema};
@@ -25,7 +25,6 @@ use crate::tool::toolbox::Answer;
 const JSON_CHARS: usize = 16 * 1024 * 1024;
 /// Characters of each stream in a result of text; of a longer one the beginning and the end are kept.
 const TEXT_CHARS: usize = 262_144;
-const KIB_PER_MIB: u64 = 1024;
 
 /// The tools that plugins offer now, by name.
 #[derive(Debug, Default)]
@@ -90,10 +89,8 @@ pub(in crate::tool) async fn call(
         OutputForm::Json => JSON_CHARS,
         OutputForm::Text => TEXT_CHARS,
     };
-    let (program, arguments_of_program) = under_limits(program, words, tool.run.memory_mb.map(|mb| mb * KIB_PER_MIB));
     let spec = UnitSpec {
-        program,
-        arguments: arguments_of_program,
+        start: Start::File { program, arguments: words },
         environment: listed(&tool.run.environment),
         directory: run_dir.work(),
         identity,
@@ -101,6 +98,7 @@ pub(in crate::tool) async fn call(
         ladder: Ladder::of(stop),
         timeout: timeout(node_timeout, tool),
         output: OutputLimits { memory_chars, file_bytes },
+        limits: tool.run.limits,
     };
     let end = match tool.run.input {
         InputForm::Json => supervisor.run_fed(spec, arguments.to_string().as_bytes(), stopping, output).await,

@@ -49,7 +49,7 @@ static RUN: Shape = Closed(&[
     ("output", Free),
     ("timeoutSeconds", Free),
     ("env", Free),
-    ("limits", Closed(&[("memoryMb", Free), ("processes", Free)])),
+    ("limits", Closed(&[("memoryMb", Free), ("processes", Free), ("fileMb", Free)])),
 ]);
 
 static NODE: Shape = Closed(&[

@@ -14,7 +14,8 @@ use weir_shared::tool::{Catalog, Effect};
 use weir_shared::wire::{PluginEffects, PluginView};
 
 use super::load::PluginTool;
-use super::{Homes, PluginError, Plugins, as_they_stand};
+use super::manifest::Ground;
+use super::{Homes, PluginError, Plugins, ProcessLimits, as_they_stand};
 use crate::store::Store;
 use crate::tool::desk::{Desk, failure, result};
 use crate::trust::PluginRecord;
@@ -274,14 +275,16 @@ fn every_fault_of_a_manifest_has_its_code() {
         ("bad_variable", manifest("p", &[tool("a", json!({ "command": ["./x"], "env": ["WEIR_CFG_LISTEN"] }))])),
         ("not_enforced", manifest("p", &[tool("a", json!({ "command": ["./x"], "limits": { "processes": 3 } }))])),
     ];
+    let process_limits = ProcessLimits::NotHeld;
+    let ground = Ground { is_reserved: crate::tool::is_builtin, process_limits };
     for (code, manifest) in cases {
         let bytes = manifest.as_str().map_or_else(|| manifest.to_string(), str::to_owned);
-        let reading = super::manifest::read("p", bytes.as_bytes(), crate::tool::is_builtin);
+        let reading = super::manifest::read("p", bytes.as_bytes(), ground);
         let codes: Vec<_> = reading.findings.iter().map(|finding| finding.code.as_str()).collect();
         assert_eq!(codes, [code], "{manifest}");
     }
     let twice = br#"{"schema": 1, "id": "p", "id": "p", "name": "P", "version": "1"}"#;
-    let twice = super::manifest::read("p", twice, crate::tool::is_builtin);
+    let twice = super::manifest::read("p", twice, ground);
     assert!(twice.findings[0].message.contains("duplicate field `id`"), "{twice:?}");
 }
 
@@ -325,7 +328,7 @@ fn watched(world: &World) -> (Plugins, watch::Receiver<Arc<Catalog>>) {
     let offer = move |tools: Vec<PluginTool>| {
         sender.send_replace(Arc::new(Catalog::new(tools.into_iter().map(|tool| tool.declaration))));
     };
-    (Plugins::open(world.homes(), store, Box::new(offer)).unwrap(), catalogs)
+    (Plugins::open(world.homes(), ProcessLimits::NotHeld, store, Box::new(offer)).unwrap(), catalogs)
 }
 
 async fn until(catalogs: &mut watch::Receiver<Arc<Catalog>>, so: impl FnMut(&Arc<Catalog>) -> bool) {
