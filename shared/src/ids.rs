@@ -30,6 +30,10 @@ pub enum BadId {
     Task { text: String },
     #[error("`{text}` is not a gate id")]
     Gate { text: String },
+    #[error("`{text}` is not the id of a webhook trigger")]
+    Trigger { text: String },
+    #[error("`{text}` is not the id of a delivery")]
+    Delivery { text: String },
     #[error("`{text}` is not a revision: it is 16 lower-case hexadecimal digits")]
     Revision { text: String },
 }
@@ -129,6 +133,18 @@ text_id!(
     Task
 );
 text_id!(
+    /// A webhook's trigger: the last part of the address that senders post to. A version 7 UUID.
+    TriggerId,
+    is_uuid,
+    Trigger
+);
+text_id!(
+    /// One accepted call of a webhook. A version 7 UUID.
+    DeliveryId,
+    is_uuid,
+    Delivery
+);
+text_id!(
     /// A place where a run waits for a person: `g1`, `g2`, … counted within the run.
     GateId,
     |text| text.len() > 1 && text.len() <= 12 && text.starts_with('g') && text[1..].bytes().all(|b| b.is_ascii_digit()),
@@ -161,6 +177,8 @@ macro_rules! from_bytes {
 
 from_bytes!(RunId);
 from_bytes!(TaskId);
+from_bytes!(TriggerId);
+from_bytes!(DeliveryId);
 
 fn hex(byte: u8) -> String {
     format!("{byte:02x}")

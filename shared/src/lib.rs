@@ -30,4 +30,5 @@ pub mod select;
 pub mod shell;
 pub mod task;
 pub mod tool;
+pub mod webhook;
 pub mod wire;

@@ -20,5 +20,5 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use runs::{Answer, ApproveError, CancelError, FollowError, ReadError, Runs, Settings};
+pub(crate) use runs::{Answer, ApproveError, CancelError, FollowError, ReadError, Runs, Settings, Started};
 pub(crate) use tasks::TaskError;

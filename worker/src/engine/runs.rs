@@ -15,6 +15,7 @@ use weir_shared::run::reduce::{BadHistory, reduce, replay};
 use weir_shared::run::state::RunState;
 use weir_shared::run::view;
 use weir_shared::task::Capacity;
+use weir_shared::tool::Catalog;
 use weir_shared::wire::{Gate, RunAccepted, RunDetail};
 
 use super::driver::{Command, Driver};
@@ -26,7 +27,7 @@ use crate::queue::admission::{Bounds, Entrant, Priority};
 use crate::queue::pump::{Place, Queue};
 use crate::run_request::{self, Bound, RunRequest, StartError};
 use crate::shutdown::{ShutdownWatch, Stage};
-use crate::store::{Store, StoreError};
+use crate::store::{Admitted, Claim, ClaimedEvent, Store, StoreError};
 use crate::tool::Toolbox;
 
 /// Commands a run's loop may be behind. Whoever sends one more waits.
@@ -71,6 +72,24 @@ struct Live {
     commands: mpsc::Sender<Command>,
     feed: Arc<RunFeed>,
     flow: Option<FlowId>,
+}
+
+/// What came of a start that claims something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Started {
+    /// A run was admitted, and holds the claim.
+    New(RunAccepted),
+    /// An earlier run holds it; none was admitted.
+    Duplicate(ClaimedEvent),
+    /// There is nothing to claim any more; none was admitted.
+    Gone,
+}
+
+/// A run that was bound and has a place, and is not recorded.
+struct Entered {
+    run: RunId,
+    bound: Bound,
+    place: Place,
 }
 
 /// A person's answer to a gate.
@@ -158,35 +177,60 @@ impl Runs {
         accepted.pop().ok_or(StartError::Stopping)
     }
 
+    /// Admits a run for what claims it. Both are recorded in one commit, so that no two runs hold one claim, and an
+    /// error leaves it free.
+    pub(crate) async fn start_claiming(&self, request: RunRequest, claim: Claim) -> Result<Started, StartError> {
+        let entered = self.enter(request, &self.0.toolbox.catalog())?;
+        self.launch(entered, claim).await
+    }
+
     /// Admits several runs or none: all are bound and given a place before the first is recorded. When the store
     /// fails in between, those recorded before it go on.
     pub(crate) async fn start_all(&self, requests: Vec<RunRequest>) -> Result<Vec<RunAccepted>, StartError> {
+        let catalog = self.0.toolbox.catalog();
+        let entered: Vec<Entered> =
+            requests.into_iter().map(|request| self.enter(request, &catalog)).collect::<Result<_, _>>()?;
+        let mut accepted = Vec::with_capacity(entered.len());
+        for one in entered {
+            // What claims nothing is always new.
+            if let Started::New(run) = self.launch(one, Claim::None).await? {
+                accepted.push(run);
+            }
+        }
+        Ok(accepted)
+    }
+
+    /// Binds a request and gives it a place. Nothing is recorded; dropping it gives the place back.
+    fn enter(&self, request: RunRequest, catalog: &Catalog) -> Result<Entered, StartError> {
         let inner = &self.0;
         if inner.shutdown.stage() > Stage::Serving {
             return Err(StartError::Stopping);
         }
-        let catalog = inner.toolbox.catalog();
-        let mut admitted = Vec::with_capacity(requests.len());
-        for request in requests {
-            let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
-            let bound = request.bind(&run, &catalog)?;
-            let priority = priority(bound.cause);
-            let share = self.share(&bound)?;
-            let entrant = Entrant { owner: bound.owner.clone(), priority, flow: share };
-            let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
-            admitted.push((run, bound, place));
+        let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
+        let bound = request.bind(&run, catalog)?;
+        let priority = priority(bound.cause);
+        let share = self.share(&bound)?;
+        let entrant = Entrant { owner: bound.owner.clone(), priority, flow: share };
+        let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
+        Ok(Entered { run, bound, place })
+    }
+
+    /// Records a run with its claim and starts its loop.
+    async fn launch(&self, entered: Entered, claim: Claim) -> Result<Started, StartError> {
+        let Entered { run: run_id, bound, place } = entered;
+        let task_id = TaskId::from_bytes(uuid::Uuid::now_v7().into_bytes());
+        let replaced = self.replaced_by(&bound);
+        let owner = bound.owner.clone();
+        let (admitted, state) = self.record_admission((&run_id, &task_id), bound, claim).await?;
+        match admitted {
+            Admitted::New => {
+                self.spawn_driver(run_id.clone(), state, place);
+                self.give_way(&replaced, &owner).await;
+                Ok(Started::New(RunAccepted { run_id, task_id }))
+            }
+            Admitted::Duplicate(claimed) => Ok(Started::Duplicate(claimed)),
+            Admitted::Gone => Ok(Started::Gone),
         }
-        let mut accepted = Vec::with_capacity(admitted.len());
-        for (run_id, bound, place) in admitted {
-            let task_id = TaskId::from_bytes(uuid::Uuid::now_v7().into_bytes());
-            let replaced = self.replaced_by(&bound);
-            let owner = bound.owner.clone();
-            let state = self.record_admission(&run_id, &task_id, bound).await?;
-            self.spawn_driver(run_id.clone(), state, place);
-            accepted.push(RunAccepted { run_id, task_id });
-            self.give_way(&replaced, &owner).await;
-        }
-        Ok(accepted)
     }
 
     /// The runs of a flow that have not ended, those that wait included, oldest first.
@@ -198,8 +242,13 @@ impl Runs {
         runs
     }
 
-    /// Commits a run's first two events: that it was created, and its plan.
-    async fn record_admission(&self, run: &RunId, task: &TaskId, bound: Bound) -> Result<RunState, StoreError> {
+    /// Commits a run's first two events, that it was created and its plan, with what claims it.
+    async fn record_admission(
+        &self,
+        (run, task): (&RunId, &TaskId),
+        bound: Bound,
+        claim: Claim,
+    ) -> Result<(Admitted, RunState), StoreError> {
         let (flow_id, flow_revision) = bound.flow.unzip();
         let created = RunCreated {
             run_id: run.clone(),
@@ -226,8 +275,8 @@ impl Runs {
             recorded.push(next);
         }
         let row = view::row(&state).ok_or(StoreError::Closed)?;
-        self.0.store.append(run.clone(), recorded, row).await?;
-        Ok(state)
+        let admitted = self.0.store.admit(run.clone(), recorded, row, claim).await?;
+        Ok((admitted, state))
     }
 
     /// Starts the loop of a run that has been recorded.

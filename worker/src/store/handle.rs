@@ -8,7 +8,9 @@ use weir_shared::ids::{FlowId, RunId, Seq, Timestamp};
 use weir_shared::run::event::Recorded;
 use weir_shared::wire::{LastRun, RunPage, RunRow};
 
+use super::claim::{Admitted, Claim};
 use super::create;
+use super::deliveries::DeliveryEnd;
 use super::error::{OpenError, ShelfError, StoreError};
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
@@ -56,8 +58,26 @@ impl Store {
     /// reading: the disk may have kept what it said it had not.
     pub(crate) async fn append(&self, run: RunId, events: Vec<Recorded>, row: RunRow) -> Result<(), StoreError> {
         let events = events.iter().map(StoredEvent::of).collect::<Result<_, _>>()?;
+        let ends = DeliveryEnd::of(&row);
         let row = Box::new(StoredRow::of(&row)?);
-        self.change(Change::Append { run, events, row }).await.map(drop)
+        self.change(Change::Append { run, events, row, ends }).await.map(drop)
+    }
+
+    /// Stores the first events of a run, its row and what claims it in one transaction: all of them or none. Returns
+    /// after the commit; errors mean what they mean for [`Store::append`].
+    pub(crate) async fn admit(
+        &self,
+        run: RunId,
+        events: Vec<Recorded>,
+        row: RunRow,
+        claim: Claim,
+    ) -> Result<Admitted, StoreError> {
+        let events = events.iter().map(StoredEvent::of).collect::<Result<_, _>>()?;
+        let task = row.task_id.clone();
+        let row = Box::new(StoredRow::of(&row)?);
+        let outcome = self.change(Change::Admit { run, task, events, row, claim }).await?;
+        let Outcome::Admitted(admitted) = outcome else { return Err(StoreError::Closed) };
+        Ok(admitted)
     }
 
     /// At most `limit` events of a run after this place, in order; none for an unknown run.
@@ -92,10 +112,8 @@ impl Store {
 
     /// Removes an ended run and its journal; false when there is none. Its directory is the caller's business.
     pub(crate) async fn delete_run(&self, run: RunId) -> Result<bool, StoreError> {
-        match self.change(Change::RemoveRun { run }).await? {
-            Outcome::Removed(runs) => Ok(!runs.is_empty()),
-            Outcome::Stored => Ok(false),
-        }
+        let outcome = self.change(Change::RemoveRun { run }).await?;
+        Ok(matches!(outcome, Outcome::Removed(runs) if !runs.is_empty()))
     }
 
     /// Removes ended runs past what is kept and tells which, oldest first. Done in small transactions, so that runs
@@ -103,10 +121,12 @@ impl Store {
     pub(crate) async fn prune(&self, keep: Kept) -> Result<Vec<RunId>, StoreError> {
         let mut gone = Vec::new();
         loop {
-            match self.change(Change::Prune { keep }).await? {
-                Outcome::Removed(runs) if !runs.is_empty() => gone.extend(runs),
-                Outcome::Removed(_) | Outcome::Stored => return Ok(gone),
+            let outcome = self.change(Change::Prune { keep }).await?;
+            let Outcome::Removed(runs) = outcome else { return Ok(gone) };
+            if runs.is_empty() {
+                return Ok(gone);
             }
+            gone.extend(runs);
         }
     }
 
@@ -145,7 +165,15 @@ impl Store {
         self.writer.close().await;
     }
 
-    async fn change(&self, change: Change) -> Result<Outcome, StoreError> {
+    /// Looks at the last commit.
+    pub(super) fn read<T>(
+        &self,
+        look: impl FnOnce(&redb::ReadTransaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.shelf.read(look)
+    }
+
+    pub(super) async fn change(&self, change: Change) -> Result<Outcome, StoreError> {
         self.writer.store(change).await
     }
 }

@@ -52,9 +52,7 @@ fn last(tables: &OpenTables<'_>, run: &RunKey) -> Result<Seq, StoreError> {
 }
 
 fn seq_of(key: &[u8; 24]) -> Seq {
-    let mut number = [0; 8];
-    number.copy_from_slice(&key[16..]);
-    Seq(u64::from_be_bytes(number))
+    Seq(keys::number_of(key))
 }
 
 /// At most `limit` events of a run after this place, in order.

@@ -1,11 +1,11 @@
 //! Keys of the tables, as bytes that sort the way the tables are read.
 //!
 //! A run is its UUID's 16 bytes, so runs sort by the time they were made; a place in the journal is that and the
-//! sequence number as 8 bytes, high byte first.
+//! sequence number as 8 bytes, high byte first. A webhook's trigger is its UUID too; its deliveries are numbered.
 
 use std::ops::RangeInclusive;
 
-use weir_shared::ids::{FlowId, RunId, Seq};
+use weir_shared::ids::{FlowId, RunId, Seq, Timestamp};
 
 use super::error::StoreError;
 
@@ -16,8 +16,13 @@ pub(super) type EventKey = [u8; 24];
 
 /// The key of a run.
 pub(super) fn run_key(run: &RunId) -> RunKey {
+    uuid_key(run.as_str())
+}
+
+/// The bytes of a UUID as ids write it.
+pub(super) fn uuid_key(text: &str) -> [u8; 16] {
     let mut key = [0; 16];
-    let digits = run.as_str().bytes().filter_map(|byte| char::from(byte).to_digit(16));
+    let digits = text.bytes().filter_map(|byte| char::from(byte).to_digit(16));
     for (at, digit) in digits.enumerate().take(32) {
         // A hexadecimal digit is below 16: the cast cannot cut.
         key[at / 2] = (key[at / 2] << 4) | u8::try_from(digit).unwrap_or(0);
@@ -33,10 +38,45 @@ pub(super) fn run_of(key: &RunKey) -> Result<RunId, StoreError> {
 
 /// The key of an event.
 pub(super) fn event_key(run: &RunKey, seq: Seq) -> EventKey {
+    numbered(run, seq.0)
+}
+
+/// The `number`th thing of a UUID.
+pub(super) fn numbered(uuid: &[u8; 16], number: u64) -> [u8; 24] {
     let mut key = [0; 24];
-    key[..16].copy_from_slice(run);
-    key[16..].copy_from_slice(&seq.0.to_be_bytes());
+    key[..16].copy_from_slice(uuid);
+    key[16..].copy_from_slice(&number.to_be_bytes());
     key
+}
+
+/// The number in such a key.
+pub(super) fn number_of(key: &[u8; 24]) -> u64 {
+    let mut number = [0; 8];
+    number.copy_from_slice(&key[16..]);
+    u64::from_be_bytes(number)
+}
+
+/// An event that was named to a trigger.
+pub(super) fn event_id(trigger: &[u8; 16], digest: &[u8; 32]) -> [u8; 48] {
+    let mut key = [0; 48];
+    key[..16].copy_from_slice(trigger);
+    key[16..].copy_from_slice(digest);
+    key
+}
+
+/// An event by its age. A moment before 1970 counts as 1970.
+pub(super) fn aged(at: Timestamp, event: &[u8; 48]) -> [u8; 56] {
+    let mut key = [0; 56];
+    key[..8].copy_from_slice(&u64::try_from(at.0).unwrap_or(0).to_be_bytes());
+    key[8..].copy_from_slice(event);
+    key
+}
+
+/// The event of a key by age.
+pub(super) fn event_of_aged(key: &[u8; 56]) -> [u8; 48] {
+    let mut event = [0; 48];
+    event.copy_from_slice(&key[8..]);
+    event
 }
 
 /// Where the events of a run after this one are.

@@ -16,16 +16,23 @@
 //! - `retention`: removing ended runs
 //! - `care`: checking, repairing, compacting and exporting a store that no worker has open
 //! - `plugins`: which plugins this machine trusts
+//! - `claim`: what a run is admitted for, committed with it
+//! - `webhooks`: triggers; `deliveries`: their accepted calls; `event_ids`: the events those named; `hooked`: the
+//!   handle's part about them
 //! - `sessions`: browser sessions by digest
 //! - `worker_id`: the name of this store's worker
 //! - `error`: why something was not stored or not opened
 
 mod care;
+mod claim;
 mod create;
+mod deliveries;
 mod error;
+mod event_ids;
 mod handle;
 mod history;
 mod hold;
+mod hooked;
 mod journal;
 mod keys;
 mod migrate;
@@ -36,6 +43,7 @@ mod run_text;
 mod sessions;
 mod shelf;
 mod tables;
+mod webhooks;
 mod worker_id;
 mod writer;
 
@@ -43,8 +51,11 @@ mod writer;
 pub(crate) mod tests;
 
 pub(crate) use care::{CareError, Checked, check, compact, export, rebuild, set_aside};
+pub(crate) use claim::{Admitted, Claim, DeliveryClaim, EventDigest};
 pub(crate) use error::{OpenError, StoreError};
+pub(crate) use event_ids::ClaimedEvent;
 pub(crate) use handle::Store;
 pub(crate) use query::RunQuery;
 pub(crate) use retention::Kept;
 pub(crate) use sessions::SessionRecord;
+pub(crate) use webhooks::{SecretDigest, TriggerRecord};

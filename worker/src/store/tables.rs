@@ -1,12 +1,15 @@
 //! The tables of format 1, and all of them open for one group of changes.
 //!
-//! Tables of later parts (tasks, schedules, webhooks, deliveries) come beside these under names of their own; a table
+//! Tables of later parts (schedules, chats) come beside these under names of their own; a table
 //! that is not there yet reads as an empty one, so adding one does not change the format.
 
 use redb::{ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError, WriteTransaction};
 
+use super::deliveries::{DELIVERIES, DELIVERING};
 use super::error::StoreError;
+use super::event_ids::{EVENT_AGES, EVENT_IDS};
 use super::plugins::PLUGINS;
+use super::webhooks::WEBHOOKS;
 
 /// What the store says of itself: `format`, `worker_id`.
 pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -32,6 +35,11 @@ pub(super) struct OpenTables<'t> {
     pub(super) unfinished: Table<'t, &'static [u8; 16], ()>,
     pub(super) sessions: Table<'t, &'static [u8; 32], &'static [u8]>,
     pub(super) plugins: Table<'t, &'static str, &'static [u8]>,
+    pub(super) webhooks: Table<'t, &'static [u8; 16], &'static [u8]>,
+    pub(super) deliveries: Table<'t, &'static [u8; 24], &'static [u8]>,
+    pub(super) delivering: Table<'t, &'static [u8; 16], &'static [u8]>,
+    pub(super) event_ids: Table<'t, &'static [u8; 48], &'static [u8]>,
+    pub(super) event_ages: Table<'t, &'static [u8; 56], ()>,
 }
 
 impl<'t> OpenTables<'t> {
@@ -45,6 +53,11 @@ impl<'t> OpenTables<'t> {
             unfinished: transaction.open_table(UNFINISHED)?,
             sessions: transaction.open_table(SESSIONS)?,
             plugins: transaction.open_table(PLUGINS)?,
+            webhooks: transaction.open_table(WEBHOOKS)?,
+            deliveries: transaction.open_table(DELIVERIES)?,
+            delivering: transaction.open_table(DELIVERING)?,
+            event_ids: transaction.open_table(EVENT_IDS)?,
+            event_ages: transaction.open_table(EVENT_AGES)?,
         })
     }
 }

@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
-use weir_shared::ids::{RunId, Timestamp};
+use weir_shared::ids::{RunId, TaskId, Timestamp, TriggerId};
 
+use super::claim::{self, Admitted, Claim, EventDigest};
+use super::deliveries::{self, DeliveryEnd};
 use super::error::StoreError;
+use super::event_ids::{self, ClaimedEvent};
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
 use super::keys;
@@ -19,17 +22,26 @@ use super::retention::{self, Kept};
 use super::sessions::{self, SessionDigest, SessionRecord};
 use super::shelf::Shelf;
 use super::tables::OpenTables;
+use super::webhooks::{self, SecretDigest, TriggerRecord};
 use crate::trust::PluginRecord;
 
 /// Changes that may wait. More than runs can have in flight, so that it fills only when the disk is slow.
 const QUEUE: usize = 1024;
 /// Changes in one transaction, so that the first of them does not wait without end.
 const GROUP: usize = 512;
+/// Events past their time that go in one transaction.
+const EXPIRED: usize = 1_000;
 
 /// One thing to store. Encoding is done by whoever asks, so that the writer only writes.
 #[derive(Debug)]
 pub(super) enum Change {
-    Append { run: RunId, events: Vec<StoredEvent>, row: Box<StoredRow> },
+    Append { run: RunId, events: Vec<StoredEvent>, row: Box<StoredRow>, ends: Option<DeliveryEnd> },
+    Admit { run: RunId, task: TaskId, events: Vec<StoredEvent>, row: Box<StoredRow>, claim: Claim },
+    PutTrigger { trigger: Box<TriggerRecord> },
+    ReplaceSecret { trigger: TriggerId, secret: SecretDigest, now: Timestamp },
+    RemoveTrigger { trigger: TriggerId },
+    CountDuplicate { trigger: TriggerId, event: EventDigest },
+    ExpireEvents { now: Timestamp },
     PutSession { digest: SessionDigest, session: SessionRecord, now: Timestamp },
     DropSession { digest: SessionDigest },
     PutPlugin { id: String, record: PluginRecord },
@@ -43,6 +55,13 @@ pub(super) enum Outcome {
     Stored,
     /// The runs that are gone.
     Removed(Vec<RunId>),
+    Admitted(Admitted),
+    /// The trigger as it is now; none: there is none.
+    Trigger(Option<Box<TriggerRecord>>),
+    /// The event that was counted; none: it is not claimed.
+    Counted(Option<ClaimedEvent>),
+    /// How many triggers or events are gone.
+    Gone(usize),
 }
 
 type Answer = Result<Outcome, StoreError>;
@@ -152,10 +171,35 @@ fn refusal_apart(answer: Answer) -> Result<Answer, StoreError> {
 /// Applies one change. One that is refused has written nothing.
 fn apply(tables: &mut OpenTables<'_>, change: &Change) -> Answer {
     match change {
-        Change::Append { run, events, row } => {
+        Change::Append { run, events, row, ends } => {
+            let key = keys::run_key(run);
             journal::append(tables, run, events)?;
-            history::put(tables, &keys::run_key(run), row)?;
+            history::put(tables, &key, row)?;
+            if let Some(end) = ends {
+                deliveries::settle(tables, &key, end)?;
+            }
         }
+        Change::Admit { run, task, events, row, claim } => {
+            let admitted = claim::judge(tables, claim)?;
+            if admitted == Admitted::New {
+                journal::append(tables, run, events)?;
+                history::put(tables, &keys::run_key(run), row)?;
+                claim::record(tables, claim, (run, task))?;
+            }
+            return Ok(Outcome::Admitted(admitted));
+        }
+        Change::PutTrigger { trigger } => webhooks::put(tables, trigger)?,
+        Change::ReplaceSecret { trigger, secret, now } => {
+            let replaced = webhooks::replace_secret(tables, trigger, (secret, *now))?;
+            return Ok(Outcome::Trigger(replaced.map(Box::new)));
+        }
+        Change::RemoveTrigger { trigger } => {
+            return Ok(Outcome::Gone(usize::from(webhooks::remove(tables, trigger)?)));
+        }
+        Change::CountDuplicate { trigger, event } => {
+            return Ok(Outcome::Counted(deliveries::count_duplicate(tables, trigger, event)?));
+        }
+        Change::ExpireEvents { now } => return Ok(Outcome::Gone(event_ids::expire(tables, *now, EXPIRED)?)),
         Change::PutSession { digest, session, now } => sessions::put(tables, digest, session, *now)?,
         Change::DropSession { digest } => sessions::remove(tables, digest)?,
         Change::PutPlugin { id, record } => plugins::put(tables, id, record)?,

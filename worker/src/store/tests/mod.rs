@@ -1,6 +1,7 @@
 //! Stories through the store's own door: what is acknowledged stays, what is refused changes nothing.
 
 mod care;
+mod claims;
 mod faults;
 pub(crate) mod faulty_disk;
 mod history;
