@@ -14,6 +14,7 @@ mod foreign_pages;
 mod forgetting;
 mod full_disk;
 mod joins;
+mod many_clients;
 mod restarts;
 mod resuming;
 mod samples;

@@ -1,7 +1,5 @@
 //! The API as a test speaks it: typed where the answer matters, raw where the request does.
 
-use std::time::Duration;
-
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -51,7 +49,7 @@ impl Client {
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(None)
-            .timeout_connect(Some(Duration::from_secs(5)))
+            .timeout_connect(Some(PATIENCE))
             .timeout_recv_response(Some(PATIENCE))
             .timeout_per_read(Some(PATIENCE))
             .build()

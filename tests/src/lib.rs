@@ -8,6 +8,7 @@
 
 pub mod client;
 pub mod command_line;
+pub mod crowd;
 pub mod flows;
 pub mod processes;
 pub mod program;
