@@ -16,8 +16,8 @@ use crate::table::Figure;
 const STEPS: usize = 64;
 const ROUNDS: usize = 9;
 /// About what a step adds to the journal.
-const EVENT_BYTES: usize = 600;
-const JOURNAL: TableDefinition<u64, &[u8]> = TableDefinition::new("journal");
+pub(crate) const EVENT_BYTES: usize = 600;
+pub(crate) const JOURNAL: TableDefinition<u64, &[u8]> = TableDefinition::new("journal");
 
 pub(crate) fn measure() -> Result<Vec<Figure>> {
     let worker = Worker::start()?;
@@ -54,7 +54,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
     ])
 }
 
-fn spawn_and_wait() -> Result<()> {
+pub(crate) fn spawn_and_wait() -> Result<()> {
     let status = Command::new("/bin/sh")
         .args(["-c", "/bin/true"])
         .stdin(Stdio::null())
@@ -67,7 +67,7 @@ fn spawn_and_wait() -> Result<()> {
 }
 
 /// A database with the settings of the worker's store.
-fn open(path: &Path) -> Result<Database> {
+pub(crate) fn open(path: &Path) -> Result<Database> {
     const CACHE_BYTES: usize = 8 * 1024 * 1024;
     Ok(Database::builder().set_cache_size(CACHE_BYTES).create(path)?)
 }
