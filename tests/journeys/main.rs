@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test an unexpected error should panic where it is met")]
 
+mod as_it_was_shown;
+mod bodies;
 mod browser;
 mod cancelling;
 mod closed_objects;
@@ -9,11 +11,13 @@ mod command_line;
 mod conflicts;
 mod crashes;
 mod curl;
+mod deadlines;
 mod fixtures;
 mod foreign_pages;
 mod forgetting;
 mod full_disk;
 mod joins;
+mod live_output;
 mod many_clients;
 mod restarts;
 mod resuming;

@@ -45,11 +45,15 @@ where
     } else if body.size_hint().lower() > limit {
         ApiError::TooLarge { limit }
     } else {
-        match tokio::time::timeout(ARRIVAL, collect(&mut body, limit)).await {
-            Ok(Ok(bytes)) => return Ok(bytes),
-            Ok(Err(error)) => error,
-            Err(_late) => return Err(ApiError::TooSlow { seconds: ARRIVAL.as_secs() }),
-        }
+        return match tokio::time::timeout(ARRIVAL, collect(&mut body, limit)).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            // It has been told to send by now, and does.
+            Ok(Err(error)) => {
+                drop_rest(&mut body).await;
+                Err(error)
+            }
+            Err(_late) => Err(ApiError::TooSlow { seconds: ARRIVAL.as_secs() }),
+        };
     };
     drain(headers, &mut body).await;
     Err(refusal)
@@ -74,15 +78,22 @@ where
     Ok(whole.into())
 }
 
-/// Reads and drops what is still coming, within bounds.
+/// Reads and drops what is coming of a body that nobody has begun to read, within bounds.
 pub(super) async fn drain<B>(headers: &HeaderMap, body: &mut B)
 where
     B: Body<Data = Bytes> + Unpin,
 {
     // Such a client sends nothing until it is told to: reading would tell it.
-    if headers.contains_key(EXPECT) {
-        return;
+    if !headers.contains_key(EXPECT) {
+        drop_rest(body).await;
     }
+}
+
+/// Reads and drops what is still coming, within bounds.
+async fn drop_rest<B>(body: &mut B)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
     let reading = async {
         let mut dropped = 0;
         while dropped <= DRAIN_BYTES {

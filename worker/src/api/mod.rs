@@ -11,6 +11,7 @@ mod flow_view;
 mod gates;
 mod health;
 mod library_events;
+mod linger;
 mod output;
 mod page;
 mod plugins;

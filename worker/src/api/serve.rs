@@ -18,6 +18,8 @@ use tower_service::Service;
 use warp::http::Request;
 use warp::reply::Response;
 
+use super::linger::Lingering;
+
 /// Connections at once. More wait in the system's backlog until one ends.
 const MOST_CONNECTIONS: usize = 2048;
 /// How long the head of a request may take, the first or the next on a connection.
@@ -72,7 +74,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(READ_BUFFER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        .serve_connection(TokioIo::new(Lingering::new(stream)), TowerToHyperService::new(service));
     if let Err(error) = watcher.watch(served).await {
         tracing::debug!(%error, "a connection ended early");
     }
