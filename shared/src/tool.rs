@@ -204,6 +204,15 @@ impl ToolDeclaration {
         self.marks(argument, "x-weir-raw")
     }
 
+    /// What a raw argument is written in, where its schema says so (`x-weir-language`).
+    pub fn language(&self, argument: &str) -> Option<Language> {
+        match self.argument_schema(argument)?.get("x-weir-language")?.as_str()? {
+            "expression" => Some(Language::Expression),
+            "template" => Some(Language::Template),
+            _ => None,
+        }
+    }
+
     /// Whether this argument is a shell command.
     pub fn is_shell(&self, argument: &str) -> bool {
         self.marks(argument, "x-weir-shell")
@@ -212,6 +221,15 @@ impl ToolDeclaration {
     fn marks(&self, argument: &str, mark: &str) -> bool {
         self.argument_schema(argument).and_then(|schema| schema.get(mark)).and_then(Value::as_bool) == Some(true)
     }
+}
+
+/// What an argument that is no template of the flow's is written in. It sees `input` alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// One expression, without braces.
+    Expression,
+    /// A text with `{{ … }}` and statements.
+    Template,
 }
 
 /// Every tool that can be named, by name.

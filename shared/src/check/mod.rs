@@ -7,7 +7,7 @@
 //! - `settings`: names, sizes, and the numbers of nodes and of the flow
 //! - `schedule`: schedules as far as they can be judged without a clock
 //! - `tools`: is the tool there, trusted, and safe to repeat
-//! - `arguments`: arguments against the tool's schema
+//! - `arguments`: arguments against the tool's schema · `languages`: those that are expressions or templates as a whole
 //! - `references`: what references name and yield
 //! - `commands`: references in shell commands
 //! - `edges`: edges one by one · `order`: cycles and roots
@@ -19,6 +19,7 @@ mod commands;
 mod edges;
 mod ground;
 mod inputs;
+mod languages;
 mod order;
 mod pins;
 mod plan;
@@ -93,13 +94,14 @@ pub fn bad_flow_id(stem: &str) -> Finding {
 
 fn find(flow: &Flow, around: &Surroundings<'_>) -> Vec<crate::found::Found> {
     let ground = Ground::new(flow, around);
-    let rules: [fn(&Ground<'_>) -> Vec<crate::found::Found>; 12] = [
+    let rules: [fn(&Ground<'_>) -> Vec<crate::found::Found>; 13] = [
         settings::names,
         settings::sizes,
         settings::numbers,
         schedule::schedules,
         tools::tools,
         arguments::arguments,
+        languages::languages,
         references::references,
         commands::commands,
         edges::edges,

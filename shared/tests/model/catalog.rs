@@ -80,7 +80,7 @@ pub(crate) fn catalog() -> Catalog {
         Effect::Read,
         json!({
             "type": "object", "required": ["template"],
-            "properties": { "template": { "type": "string", "x-weir-raw": true }, "input": {} },
+            "properties": { "template": { "type": "string", "x-weir-raw": true, "x-weir-language": "template" }, "input": {} },
         }),
         json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
     );

@@ -24,7 +24,7 @@ fn a_flow_becomes_the_plan_it_describes() {
             { "id": "busy", "tool": "flow_if",
               "args": { "left": "{{node.fetch-1.result.exitCode}}", "operator": "gt", "right": ["{{node.fetch-1.result['a b']}}"] } },
             { "id": "fetch-1", "tool": "execute_command", "args": { "command": "true" } },
-            { "id": "quiet", "tool": "text_template", "disabled": true, "args": { "template": "{{node.fetch-1.result}}" } },
+            { "id": "quiet", "tool": "text_template", "disabled": true, "args": { "template": "{% raw %}{{node.fetch-1.result}}{% endraw %}" } },
         ],
         "edges": [
             { "source": "fetch-1", "target": "busy" },

@@ -124,3 +124,31 @@ fn a_retry_is_judged_by_what_the_call_would_do() {
     assert!(unsafe_retry(flow("execute_command", "", r#"{"command":"true"}"#)));
     assert!(!unsafe_retry(flow("execute_command", r#""idempotent":true,"#, r#"{"command":"true"}"#)));
 }
+
+#[test]
+fn a_template_of_a_tool_is_read_before_it_runs() {
+    let findings = |template: &str| -> Vec<(Code, Option<u32>, String)> {
+        let flow = serde_json::json!({
+            "format": 1, "name": "Text",
+            "nodes": [{ "id": "fill", "tool": "text_template", "args": { "template": template, "input": [] } }],
+            "edges": []
+        });
+        let found = checked(&flow.to_string()).findings;
+        found.into_iter().map(|finding| (finding.code, finding.column, finding.message)).collect()
+    };
+    assert_eq!(findings("{% for one in input %}{{ one.id | upper }} {{ loop.index }}{% endfor %}"), []);
+    for (template, words) in [
+        ("{{ input.name", "expected end of variable block"),
+        ("{{ input | shout }}", "there is no filter `shout`"),
+        ("{% if input %}", "unexpected end of input"),
+        ("{{ node.fetch.result }}", "there is no `node` here, only `input`"),
+        ("{{ inputs.day }}", "there is no `inputs` here, only `input`"),
+    ] {
+        let found = findings(template);
+        let [(Code::InvalidArguments, Some(_), message)] = found.as_slice() else { panic!("{template}: {found:?}") };
+        assert!(message.contains(words) && message.contains("`template`"), "{template}: {message}");
+    }
+    let (_, one, _) = findings("{{ gone }}").remove(0);
+    let (_, later, _) = findings("......{{ gone }}").remove(0);
+    assert_eq!(later.unwrap() - one.unwrap(), 6, "it points into the text");
+}

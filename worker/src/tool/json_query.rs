@@ -33,7 +33,8 @@ pub(super) fn declaration() -> Value {
                     "description": "Without braces, and over `input` alone. Filters such as `map`, `selectattr`, \
                                     `sum`, `sort`, `length` and `default` follow a bar.",
                     "examples": ["input.orders | selectattr('paid') | map(attribute='total') | sum"],
-                    "x-weir-raw": true
+                    "x-weir-raw": true,
+                    "x-weir-language": "expression"
                 }
             }
         },

@@ -24,7 +24,8 @@ pub(super) fn declaration() -> Value {
                     "description": "Text with `{{ … }}`, `{% for %}` and `{% if %}`, over `input` alone: references \
                                     of the flow are not looked for in it.",
                     "examples": ["{% for order in input %}{{ order.id }}: {{ order.total }}\n{% endfor %}"],
-                    "x-weir-raw": true
+                    "x-weir-raw": true,
+                    "x-weir-language": "template"
                 },
                 "input": {
                     "title": "Input",
