@@ -2,7 +2,7 @@
 //!
 //! A socket that is closed with something unread tells its other end that the connection is broken, and the other end
 //! then may throw away the answer that says why (a body was too large). So what is still coming is read and dropped
-//! before the close, within a second. A client that sends nothing is not waited for.
+//! before the close, within bounds. A client that sends nothing is not waited for.
 
 use std::io;
 use std::pin::Pin;
@@ -13,8 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// The longest that a client is read from after its answer.
+/// The longest that a client is read from after its answer, and how many bytes are.
 const LONGEST: Duration = Duration::from_secs(1);
+const MOST: usize = 16 * 1024 * 1024;
 /// Bytes that are dropped at a time.
 const PIECE: usize = 16 * 1024;
 
@@ -22,6 +23,8 @@ const PIECE: usize = 16 * 1024;
 pub(super) struct Lingering {
     stream: TcpStream,
     end: End,
+    /// Bytes that may still be dropped.
+    left: usize,
 }
 
 /// How far the end of a connection has come.
@@ -35,11 +38,10 @@ enum End {
 impl Lingering {
     /// This connection, with a polite end.
     pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, end: End::NotYet }
+        Self { stream, end: End::NotYet, left: MOST }
     }
 
-    /// Reads and drops what has come. Pending after the first of it, until the client has ended too; the runtime's own
-    /// budget keeps one that sends without end from holding a thread.
+    /// Reads and drops what has come. Pending after the first of it, until the client has ended too.
     fn poll_drop(&mut self, context: &mut Context<'_>) -> Poll<Dropped> {
         let mut buffer = [0; PIECE];
         let mut dropped = false;
@@ -48,8 +50,11 @@ impl Lingering {
             match Pin::new(&mut self.stream).poll_read(context, &mut piece) {
                 Poll::Pending if !dropped => return Poll::Ready(Dropped::Nothing),
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(())) if !piece.filled().is_empty() => dropped = true,
-                // An error is an end too.
+                Poll::Ready(Ok(())) if !piece.filled().is_empty() && self.left > 0 => {
+                    dropped = true;
+                    self.left = self.left.saturating_sub(piece.filled().len());
+                }
+                // An error is an end too, and so is the end of patience.
                 Poll::Ready(Ok(()) | Err(_)) => return Poll::Ready(Dropped::ToTheEnd),
             }
         }
