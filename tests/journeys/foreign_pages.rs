@@ -55,6 +55,11 @@ impl Scene {
             ),
             ("POST", format!("/api/agent/{}/approve", self.run), json!({ "approved": true })),
             ("POST", format!("/api/agent/{}/cancel", self.run), json!({})),
+            (
+                "POST",
+                "/api/agent/webhook-triggers".into(),
+                json!({ "workflowId": "victim", "permissionMode": "full-access" }),
+            ),
             ("DELETE", "/api/session".into(), json!({})),
         ]
     }

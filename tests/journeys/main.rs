@@ -25,4 +25,5 @@ mod samples;
 mod saving_by_rename;
 mod secrets;
 mod soak;
+mod webhooks;
 mod without_a_worker;

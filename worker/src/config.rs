@@ -46,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) file_roots: Vec<PathBuf>,
     /// Whether tools may call the public Internet alone; none: as each tool has it.
     pub(crate) public_only: Option<bool>,
+    /// Whether webhooks are answered to peers on other machines.
+    pub(crate) remote_webhooks: bool,
     /// Where control groups of units are made, and for which units.
     pub(crate) cgroups: CgroupSettings,
     /// Where secrets are looked for.
@@ -90,12 +92,13 @@ pub(crate) enum Key {
     OutputMaxBytes,
     FilesRoots,
     NetworkPublicOnly,
+    WebhooksAllowRemote,
     CgroupDirectory,
     CgroupFor,
 }
 
 impl Key {
-    const ALL: [Key; 18] = [
+    const ALL: [Key; 19] = [
         Key::Flows,
         Key::State,
         Key::Listen,
@@ -112,6 +115,7 @@ impl Key {
         Key::OutputMaxBytes,
         Key::FilesRoots,
         Key::NetworkPublicOnly,
+        Key::WebhooksAllowRemote,
         Key::CgroupDirectory,
         Key::CgroupFor,
     ];
@@ -135,6 +139,7 @@ impl Key {
             Key::OutputMaxBytes => "output.maxBytes",
             Key::FilesRoots => "files.roots",
             Key::NetworkPublicOnly => "network.publicOnly",
+            Key::WebhooksAllowRemote => "webhooks.allowRemote",
             Key::CgroupDirectory => "cgroup.directory",
             Key::CgroupFor => "cgroup.for",
         }
@@ -231,6 +236,7 @@ impl Config {
             output_max_bytes: 64 * 1024 * 1024,
             file_roots: Vec::new(),
             public_only: None,
+            remote_webhooks: false,
             cgroups: CgroupSettings::default(),
             secrets: SecretSources::default(),
             user_plugins: base(&sources.environment, "XDG_DATA_HOME", ".local/share")
@@ -327,6 +333,9 @@ impl Config {
             }
             Key::NetworkPublicOnly => {
                 self.public_only = Some(given.truth().ok_or_else(|| bad("true or false"))?);
+            }
+            Key::WebhooksAllowRemote => {
+                self.remote_webhooks = given.truth().ok_or_else(|| bad("true or false"))?;
             }
             Key::CgroupDirectory => {
                 let expected = "`delegated`, `none` or an absolute directory of a cgroup2 file system";

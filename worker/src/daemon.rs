@@ -23,6 +23,7 @@ use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
 use crate::config::Config;
 use crate::engine::Runs;
+use crate::intake::webhook::{Webhooks, WebhooksOf};
 use crate::parts::{Parts, PartsError, assemble};
 use crate::process::confine_worker;
 use crate::retention::Retention;
@@ -125,6 +126,15 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     });
     let card =
         WorkerCard { pid: std::process::id(), address: address.to_string(), worker_id: worker.id.clone(), flows };
+    let webhooks = Webhooks::new(WebhooksOf {
+        store: store.clone(),
+        library: library.clone(),
+        runs: runs.clone(),
+        toolbox: toolbox.clone(),
+        secrets: secrets.clone(),
+        clock: clock.clone(),
+        allow_remote: config.remote_webhooks,
+    });
     let api = Api {
         access: access.clone(),
         page: Arc::new(Page::locate(config.page.as_deref())),
@@ -134,12 +144,13 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
         runs: runs.clone(),
         toolbox,
         plugins,
+        webhooks: webhooks.clone(),
         limits: config.limits,
         secrets,
         state: config.state.clone(),
         shutdown: watch.clone(),
     };
-    let door = Door::new(access, warp::service(routes(&api)));
+    let door = Door::new(access, webhooks, warp::service(routes(&api)));
     let (close_door, door_closes) = oneshot::channel::<()>();
     let retention = Retention::new(store.clone(), config.state.clone(), clock, config.retention);
     let retaining = spawn_vital("retention", alarm.clone(), retention.work(watch));

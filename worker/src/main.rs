@@ -8,10 +8,10 @@ mod cli;
 mod clock;
 mod config;
 mod daemon;
-#[expect(dead_code, unused_imports, reason = "what webhooks are let in by, which uses it, comes next")]
 mod engine;
 mod feed;
 mod guard;
+mod intake;
 mod library;
 mod parts;
 mod patience;
@@ -23,7 +23,6 @@ mod run_request;
 mod secret;
 mod shutdown;
 mod state_dir;
-#[expect(dead_code, unused_imports, reason = "what webhooks are let in by, which uses it, comes next")]
 mod store;
 mod task;
 mod tool;

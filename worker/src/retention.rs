@@ -3,7 +3,7 @@
 //! A run goes in an order that no crash can leave half. Its rows and journal go first, in one transaction: from then on
 //! there is no such run. Its directory goes after; a directory whose run the store does not know is what a crash left,
 //! and the next pass takes it away. Runs that have not ended are refused by the store, whatever else holds. Space
-//! that the store frees it uses again.
+//! that the store frees it uses again. Events that senders of webhooks named go with the first pass past their time.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,6 +52,8 @@ pub(crate) struct Pass {
     pub(crate) heavy: usize,
     /// Directories of runs that had gone before.
     pub(crate) stray: usize,
+    /// Names of webhooks' events that were past their time.
+    pub(crate) events: usize,
 }
 
 /// Why a pass ended early. What it had taken away by then is away.
@@ -90,7 +92,8 @@ impl Retention {
     pub(crate) async fn pass(&self) -> Result<Pass, PassError> {
         let kept = Kept { newest: self.limits.runs, since: before(self.clock.now(), self.limits.age) };
         let surplus = self.store.prune(kept).await?;
-        let mut pass = Pass { surplus: surplus.len(), ..Pass::default() };
+        let events = self.store.expire_events(self.clock.now()).await?;
+        let mut pass = Pass { surplus: surplus.len(), events, ..Pass::default() };
         let (directories, stray) = self.survey().await?;
         pass.stray = stray.iter().filter(|run| !surplus.contains(run)).count();
         let mut bytes: u64 = directories.iter().map(|(_, bytes)| bytes).sum();

@@ -72,7 +72,7 @@ pub(crate) fn open(path: &Path) -> Result<Database> {
     Ok(Database::builder().set_cache_size(CACHE_BYTES).create(path)?)
 }
 
-fn commit(store: &Database, key: u64) -> Result<()> {
+pub(crate) fn commit(store: &Database, key: u64) -> Result<()> {
     let mut write = store.begin_write()?;
     write.set_durability(Durability::Immediate)?;
     write.open_table(JOURNAL)?.insert(key, [7; EVENT_BYTES].as_slice())?;

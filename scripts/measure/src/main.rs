@@ -15,6 +15,7 @@ mod journal;
 mod median;
 mod soak;
 mod table;
+mod webhook;
 
 use std::path::PathBuf;
 
@@ -26,10 +27,11 @@ use table::Figure;
 type Measure = fn() -> Result<Vec<Figure>>;
 
 /// What is measured, in this order, each part under the name by which it can be asked for alone.
-const PARTS: [(&str, Measure); 7] = [
+const PARTS: [(&str, Measure); 8] = [
     ("fan-out", fan_out::measure),
     ("chain", chain::measure),
     ("idle", idle::measure),
+    ("webhook", webhook::measure),
     ("journal", journal::measure),
     ("clients", clients::measure),
     ("soak", soak::measure),

@@ -85,8 +85,8 @@ pub(crate) enum Refusal {
 /// Paths that answer with a stream of events, where a token may stand in the query: `EventSource` sends no headers.
 const STREAMS: [&str; 2] = ["/api/agent/stream", "/api/workflows/events"];
 
-/// The first question: by which name, from which page, with what in hand.
-pub(crate) fn approach(head: &Head<'_>, names: &Names, cookie: &SessionCookie) -> Result<Approach, Refusal> {
+/// Whether a request calls this worker by a name that it has.
+pub(crate) fn check_name(head: &Head<'_>, names: &Names) -> Result<(), Refusal> {
     let [host] = head.hosts.as_slice() else {
         return Err(Refusal::UnknownName { name: head.hosts.join(", ") });
     };
@@ -95,6 +95,12 @@ pub(crate) fn approach(head: &Head<'_>, names: &Names, cookie: &SessionCookie) -
             return Err(Refusal::UnknownName { name: name.to_owned() });
         }
     }
+    Ok(())
+}
+
+/// The first question: by which name, from which page, with what in hand.
+pub(crate) fn approach(head: &Head<'_>, names: &Names, cookie: &SessionCookie) -> Result<Approach, Refusal> {
+    check_name(head, names)?;
     let origin = names.standing(head.origin);
     if origin == OriginStanding::Foreign {
         return Err(Refusal::ForeignOrigin { origin: head.origin.unwrap_or_default().to_owned() });

@@ -2,6 +2,7 @@
 //! on every answer that keep a browser from doing more than the page needs.
 //!
 //! It stands around the routes and not among them: a refusal must come before the question whether a path exists.
+//! Calls of webhooks have a door of their own (`hooks`), to which this one shows them once their Host is right.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,14 +26,16 @@ use weir_shared::wire::TOKEN_HEADER;
 
 use super::answer::empty;
 use super::body;
+use super::hooks;
 use super::problem::{ApiError, refuse};
 use super::session::Sessions;
 use crate::access::code::Codes;
-use crate::access::entry::{Approach, Credential, Head, admit, approach};
+use crate::access::entry::{Approach, Credential, Head, admit, approach, check_name};
 use crate::access::origin::{Names, OriginStanding};
 use crate::access::scope::Caller;
 use crate::access::session::SessionCookie;
 use crate::access::token::Token;
+use crate::intake::webhook::Webhooks;
 
 /// Scripts and styles from the worker alone, none inline; WASM may be compiled; nobody may frame the page.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -61,16 +64,17 @@ impl Access {
 }
 
 /// The service around the routes.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Door<S> {
     access: Arc<Access>,
+    webhooks: Webhooks,
     routes: S,
 }
 
 impl<S> Door<S> {
     /// A door before these routes.
-    pub(crate) fn new(access: Arc<Access>, routes: S) -> Self {
-        Self { access, routes }
+    pub(crate) fn new(access: Arc<Access>, webhooks: Webhooks, routes: S) -> Self {
+        Self { access, webhooks, routes }
     }
 }
 
@@ -89,10 +93,17 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let access = self.access.clone();
-        let routes = self.routes.clone();
+        let (access, webhooks, routes) = (self.access.clone(), self.webhooks.clone(), self.routes.clone());
         Box::pin(async move {
             let (parts, body) = request.into_parts();
+            if let Some(trigger) = hooks::trigger_of(&parts) {
+                let mut response = match check_name(&head_of(&parts), &access.names) {
+                    Ok(()) => hooks::receive(&webhooks, trigger, &parts, body).await,
+                    Err(refusal) => turn_away(&parts, body, &refusal.into()).await,
+                };
+                guard(response.headers_mut(), true);
+                return Ok(response);
+            }
             let approach = approach(&head_of(&parts), &access.names, &access.cookie);
             let origin = approach.as_ref().map_or(OriginStanding::Absent, |approach| approach.origin.clone());
             let is_api = parts.uri.path().starts_with("/api");

@@ -10,6 +10,7 @@ mod door;
 mod flow_view;
 mod gates;
 mod health;
+mod hooks;
 mod library_events;
 mod linger;
 mod output;
@@ -27,6 +28,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod webhooks;
 mod workflows;
 
 use std::path::PathBuf;
@@ -42,6 +44,7 @@ pub(crate) use session::Sessions;
 
 use crate::assets::Page;
 use crate::engine::Runs;
+use crate::intake::webhook::Webhooks;
 use crate::library::Library;
 use crate::secret::Secrets;
 use crate::shutdown::ShutdownWatch;
@@ -60,6 +63,7 @@ pub(crate) struct Api {
     pub(crate) runs: Runs,
     pub(crate) toolbox: Toolbox,
     pub(crate) plugins: Plugins,
+    pub(crate) webhooks: Webhooks,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
     /// The state directory, where runs keep their files.
@@ -87,6 +91,7 @@ pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         runs::routes(api),
         output::routes(api),
         tasks::routes(api),
+        webhooks::routes(api),
         tools::routes(api),
         plugins::routes(api),
         page::routes(api.page.clone()),

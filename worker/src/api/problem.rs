@@ -21,6 +21,7 @@ use super::answer::bytes_of;
 use crate::access::entry::Refusal;
 use crate::access::scope::Scope;
 use crate::engine::{ApproveError, CancelError, FollowError, ReadError, TaskError};
+use crate::intake::webhook::{CallError, TriggerError, Unfit};
 use crate::library::SaveError;
 use crate::queue::admission::CapacityScope;
 use crate::run_request::StartError;
@@ -51,6 +52,8 @@ pub(crate) enum ApiError {
     TooSlow { seconds: u64 },
     #[error("bodies are taken uncompressed; leave Content-Encoding out")]
     Encoded,
+    #[error("webhooks are answered on this machine alone; `webhooks.allowRemote` lets others call them")]
+    RemoteWebhook,
     #[error("{what} is not supported yet, so the request is refused as a whole; leave it out")]
     NotSupportedYet { what: String },
     #[error("no model is set up, so nothing can plan this goal; send a plan as `workflow`")]
@@ -81,6 +84,10 @@ pub(crate) enum ApiError {
     Task(#[from] TaskError),
     #[error(transparent)]
     Plugin(#[from] PluginError),
+    #[error(transparent)]
+    Call(#[from] CallError),
+    #[error(transparent)]
+    Trigger(#[from] TriggerError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the worker failed: see its log")]
@@ -116,12 +123,20 @@ pub(super) fn refuse(error: &ApiError) -> Response {
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     let mut response = bytes_of(status, "application/json", Bytes::from(body));
     if status == StatusCode::TOO_MANY_REQUESTS {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS));
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_seconds(error)));
     }
     if status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
+}
+
+/// When to try again.
+fn retry_seconds(error: &ApiError) -> u64 {
+    match error {
+        ApiError::Call(CallError::TooOften(often) | CallError::Guessing(often)) => often.seconds(),
+        _ => RETRY_SECONDS,
+    }
 }
 
 /// The one match.
@@ -148,6 +163,7 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         ),
         ApiError::TooSlow { .. } => (StatusCode::REQUEST_TIMEOUT, plain("too_slow", text)),
         ApiError::Encoded => (StatusCode::UNSUPPORTED_MEDIA_TYPE, plain("content_encoding", text)),
+        ApiError::RemoteWebhook => (StatusCode::FORBIDDEN, plain("remote_webhook", text)),
         ApiError::NotSupportedYet { .. } => (StatusCode::UNPROCESSABLE_ENTITY, plain("not_supported_yet", text)),
         ApiError::NoModel => (StatusCode::SERVICE_UNAVAILABLE, plain("no_model", text)),
         ApiError::Findings { findings } => {
@@ -208,6 +224,8 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
             PluginError::Broken { reason } => internal(reason),
             PluginError::Store(error) => of_store(error),
         },
+        ApiError::Call(error) => of_call(error, text),
+        ApiError::Trigger(error) => of_trigger(error, text),
         ApiError::Store(error) => of_store(error),
         ApiError::Internal { reason } => internal(reason),
     }
@@ -277,6 +295,49 @@ fn of_start(error: &StartError, text: String) -> (StatusCode, Problem) {
         ),
         StartError::Stopping => (StatusCode::SERVICE_UNAVAILABLE, plain("stopping", text)),
         StartError::Store(error) => of_store(error),
+    }
+}
+
+fn of_call(error: &CallError, text: String) -> (StatusCode, Problem) {
+    match error {
+        CallError::NotLetIn => (StatusCode::UNAUTHORIZED, plain("unauthorized", text)),
+        CallError::Guessing(often) | CallError::TooOften(often) => {
+            let more = params(json!({ "retryable": true, "retryAfterSeconds": often.seconds() }));
+            (StatusCode::TOO_MANY_REQUESTS, Problem { more, ..plain("rate_limited", text) })
+        }
+        CallError::BadEventId => (StatusCode::BAD_REQUEST, plain("bad_event_id", text)),
+        CallError::NotAnObject(_) => (StatusCode::BAD_REQUEST, plain("bad_body", text)),
+        CallError::SandboxWeakened => (StatusCode::CONFLICT, plain("sandbox_weakened", text)),
+        CallError::Findings(findings) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
+        }
+        CallError::Start(error) => of_start(error, text),
+        CallError::Store(error) => of_store(error),
+    }
+}
+
+fn of_trigger(error: &TriggerError, text: String) -> (StatusCode, Problem) {
+    let unfit = |code, key: &str, named: &[String], text| {
+        let params = Some(params(json!({ key: named })));
+        (StatusCode::UNPROCESSABLE_ENTITY, Problem { params, ..plain(code, text) })
+    };
+    match error {
+        TriggerError::Unknown(_) | TriggerError::UnknownFlow(_) => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        TriggerError::Findings(findings) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
+        }
+        TriggerError::Unfit(Unfit::PicksFiles { inputs }) => unfit("picks_files", "inputs", inputs, text),
+        TriggerError::Unfit(Unfit::RawShell { steps }) => unfit("raw_shell", "steps", steps, text),
+        TriggerError::Unfit(Unfit::Gates { steps, .. }) => unfit("could_open_gates", "steps", steps, text),
+        TriggerError::Inputs(faults) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { faults: faults.clone(), ..plain("invalid_inputs", text) })
+        }
+        TriggerError::Signature(_) => (StatusCode::BAD_REQUEST, plain("bad_signature_rule", text)),
+        TriggerError::NoSecret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, plain("unknown_secret", text)),
+        TriggerError::Malformed(_) => (StatusCode::BAD_REQUEST, plain("bad_trigger", text)),
+        TriggerError::TooMany => (StatusCode::CONFLICT, plain("too_many_triggers", text)),
+        TriggerError::Random(reason) => internal(reason),
+        TriggerError::Store(error) => of_store(error),
     }
 }
 

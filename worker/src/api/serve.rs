@@ -5,6 +5,8 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -31,6 +33,35 @@ const END_TIME: Duration = Duration::from_secs(2);
 /// A pause after `accept` failed (no free descriptors, say), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Who is at the other end of a request's connection: an extension of every request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) SocketAddr);
+
+/// The service as one connection sees it: each request says whose it is.
+#[derive(Clone)]
+struct OfPeer<S> {
+    service: S,
+    peer: Peer,
+}
+
+impl<S, B> Service<Request<B>> for OfPeer<S>
+where
+    S: Service<Request<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.service.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> S::Future {
+        request.extensions_mut().insert(self.peer);
+        self.service.call(request)
+    }
+}
+
 /// Serves until `stop` is ready, then lets open requests finish within a bound. Returns with every connection closed.
 pub(crate) async fn serve<S>(listener: TcpListener, service: S, stop: impl Future<Output = ()>)
 where
@@ -44,8 +75,9 @@ where
         tokio::select! {
             () = &mut stop => break,
             accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(connection(stream, service.clone(), graceful.watcher()));
+                Ok((stream, peer)) => {
+                    let service = OfPeer { service: service.clone(), peer: Peer(peer) };
+                    connections.spawn(connection(stream, service, graceful.watcher()));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection was not accepted");

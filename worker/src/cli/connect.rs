@@ -127,6 +127,12 @@ impl Worker {
         self.read(request.send_json(body).map_err(|error| self.unreachable(&error))?)
     }
 
+    /// DELETE, for JSON.
+    pub(super) fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, AskError> {
+        let request = self.agent.delete(self.url(path)).header(TOKEN_HEADER, self.token.reveal());
+        self.read(request.call().map_err(|error| self.unreachable(&error))?)
+    }
+
     /// A stream of events from after `last` on; `None` when there is nothing after it.
     pub(super) fn follow(&self, path: &str, last: Option<&str>) -> Result<Option<impl Read + use<>>, AskError> {
         let mut request = self.agent.get(self.url(path)).header(TOKEN_HEADER, self.token.reveal());

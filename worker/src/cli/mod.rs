@@ -29,6 +29,7 @@ mod serve;
 mod store;
 mod telling;
 mod trust;
+mod webhook;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,6 +63,7 @@ enum Command {
     Store(store::Store),
     Logs(logs::Logs),
     Trust(trust::Trust),
+    Webhook(webhook::Webhook),
     Open(open::Open),
     Schema(schema::Schema),
     Config(config::Configuration),
@@ -100,6 +102,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Store(store) => store.execute(),
         Command::Logs(logs) => logs.execute(),
         Command::Trust(trust) => trust.execute(),
+        Command::Webhook(webhook) => webhook.execute(),
         Command::Open(open) => open.execute(),
         Command::Schema(schema) => schema.execute(),
         Command::Config(config) => config.execute(),

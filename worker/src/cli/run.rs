@@ -46,8 +46,9 @@ pub(super) struct Run {
     place: Place,
 }
 
+/// A permission mode, as a flag says it.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Mode {
+pub(super) enum Mode {
     AskForApproval,
     ApproveForMe,
     FullAccess,
@@ -105,7 +106,7 @@ fn flow_file(named: &str, flow: &FlowId, config: &Config) -> PathBuf {
 }
 
 /// The flow that was named, by id or by file.
-fn flow_id(named: &str) -> Result<FlowId, Stop> {
+pub(super) fn flow_id(named: &str) -> Result<FlowId, Stop> {
     let file = named.rsplit('/').next().unwrap_or(named);
     file.strip_suffix(".flow.json").unwrap_or(named).parse().map_err(|error| Stop::usage(&error))
 }

@@ -45,6 +45,7 @@ impl Config {
             Key::FilesRoots => self.file_roots.iter().map(|root| path(root)).collect::<Vec<_>>().join(", "),
             Key::CgroupDirectory => self.cgroups.place.to_string(),
             Key::CgroupFor => self.cgroups.contained.to_string(),
+            Key::WebhooksAllowRemote => self.remote_webhooks.to_string(),
             Key::NetworkPublicOnly => self.public_only.map(|only| only.to_string()).unwrap_or_default(),
         }
     }

@@ -6,12 +6,14 @@
 //! - `attempt`: one call of a tool, as the driver sees it
 //! - `recover`: what becomes of runs that the worker before this one left unfinished
 //! - `concurrency`: how many runs of one flow may go on
+//! - `outcome`: what one run came to, and waiting for it
 //! - `tasks`: runs as what was admitted, and waiting for their ends
 //! - `results`: what a flow's last run came to, node by node
 
 mod attempt;
 mod concurrency;
 mod driver;
+mod outcome;
 mod recover;
 mod results;
 mod run_guard;
@@ -20,5 +22,6 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use runs::{Answer, ApproveError, CancelError, FollowError, ReadError, Runs, Settings, Started};
+pub(crate) use outcome::Outcome;
+pub(crate) use runs::{Answer, ApproveError, CancelError, FollowError, ReadError, Runs, SANDBOX, Settings, Started};
 pub(crate) use tasks::TaskError;

@@ -49,6 +49,9 @@ impl Default for Settings {
     }
 }
 
+/// What confines the processes of runs: nothing yet.
+pub(crate) const SANDBOX: SandboxPosture = SandboxPosture::Off;
+
 /// All runs of this worker.
 #[derive(Clone)]
 pub(crate) struct Runs(Arc<Inner>);
@@ -68,8 +71,8 @@ pub(super) struct Inner {
 
 /// What others hold of a live run.
 #[derive(Clone)]
-struct Live {
-    commands: mpsc::Sender<Command>,
+pub(super) struct Live {
+    pub(super) commands: mpsc::Sender<Command>,
     feed: Arc<RunFeed>,
     flow: Option<FlowId>,
 }
@@ -262,7 +265,7 @@ impl Runs {
             inputs: bound.inputs,
             input_marks: bound.input_marks,
             config: bound.config,
-            sandbox: SandboxPosture::Off,
+            sandbox: SANDBOX,
             resumed_from: None,
         };
         let now = self.0.clock.now();
@@ -425,7 +428,7 @@ impl Runs {
         self.0.drivers.subscribe()
     }
 
-    fn live_run(&self, run: &RunId) -> Option<Live> {
+    pub(super) fn live_run(&self, run: &RunId) -> Option<Live> {
         self.live().get(run).cloned()
     }
 

@@ -9,3 +9,4 @@ mod runs;
 mod server;
 mod session;
 mod tasks;
+mod webhooks;

@@ -19,9 +19,10 @@ use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
 use crate::clock::Clock;
 use crate::engine::{Runs, Settings};
+use crate::intake::webhook::{Webhooks, WebhooksOf};
 use crate::library::Library;
 use crate::process::{CgroupSettings, Supervisor};
-use crate::secret::Secrets;
+use crate::secret::SecretSources;
 use crate::shutdown::{Shutdown, Stage};
 use crate::store::Store;
 use crate::tool::plugin::{Homes, Plugins, ProcessLimits};
@@ -31,6 +32,8 @@ use crate::tool::{ToolSettings, Toolbox};
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     pub(super) token: String,
+    pub(super) store: Store,
+    pub(super) webhooks: Webhooks,
     directory: TempDir,
     shutdown: Shutdown,
     stop: oneshot::Sender<()>,
@@ -40,6 +43,13 @@ pub(super) struct Server {
 impl Server {
     /// A server without a page, on a free port.
     pub(super) async fn start() -> Self {
+        Self::with(Settings::default(), &[]).await
+    }
+
+    /// A server with these settings of its engine and these secrets.
+    pub(super) async fn with(settings: Settings, secrets: &[(&str, &str)]) -> Self {
+        let variables = secrets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let secrets = SecretSources { variables, ..SecretSources::default() }.read().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let token = Token::of(&[3; SECRET_BYTES]);
@@ -58,7 +68,7 @@ impl Server {
         let (shutdown, watch) = Shutdown::new();
         let supervisor = Supervisor::start(&worker.id, &CgroupSettings::none()).unwrap();
         let toolbox = Toolbox::new(supervisor, Clock::system(), ToolSettings::default()).unwrap();
-        let library = Library::open(flows.clone(), toolbox.catalog(), Limits::default(), None);
+        let library = Library::open(flows.clone(), toolbox.catalog(), Limits::default(), Some(secrets.clone()));
         let (tools, judge) = (toolbox.clone(), library.clone());
         let offer = move |offered| {
             tools.offer_plugins(offered);
@@ -67,26 +77,37 @@ impl Server {
         let plugins =
             Plugins::open(Homes::of(&flows, None), ProcessLimits::NotHeld, store.clone(), Box::new(offer)).unwrap();
         let times = (Clock::system(), watch.clone());
+        let runs = Runs::new(store.clone(), toolbox.clone(), times, state.clone(), settings);
+        let webhooks = Webhooks::new(WebhooksOf {
+            store: store.clone(),
+            library: library.clone(),
+            runs: runs.clone(),
+            toolbox: toolbox.clone(),
+            secrets: secrets.clone(),
+            clock: Clock::system(),
+            allow_remote: false,
+        });
         let api = Api {
             access: access.clone(),
             page: Arc::new(Page::Absent),
             worker: Arc::new(worker),
             library,
-            runs: Runs::new(store.clone(), toolbox.clone(), times, state.clone(), Settings::default()),
-            store,
+            runs,
+            store: store.clone(),
             toolbox,
             plugins,
+            webhooks: webhooks.clone(),
             limits: Limits::default(),
-            secrets: Secrets::default(),
+            secrets,
             state,
             shutdown: watch,
         };
-        let door = Door::new(access, warp::service(routes(&api)));
+        let door = Door::new(access, webhooks.clone(), warp::service(routes(&api)));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(serve::serve(listener, door, async move {
             let _told_or_dropped = stopped.await;
         }));
-        Self { address, token: token.reveal().to_owned(), directory, shutdown, stop, serving }
+        Self { address, token: token.reveal().to_owned(), store, webhooks, directory, shutdown, stop, serving }
     }
 
     /// A request with the token.

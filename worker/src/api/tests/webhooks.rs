@@ -1,0 +1,499 @@
+//! Webhooks over HTTP: who is let in, what a call starts, and what it does not.
+
+use std::time::{Duration, Instant};
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use weir_shared::run::event::SandboxPosture;
+
+use super::client::{Answer, Ask, read_answer};
+use super::server::Server;
+use crate::api::hooks;
+use crate::api::serve::Peer;
+use crate::engine::Settings;
+use crate::queue::admission::{Bound, Bounds};
+
+const SECRET: &str = "x-weir-webhook-secret";
+const EVENT: &str = "X-Weir-Event-Id";
+
+async fn post(server: &Server, path: &str, body: &Value) -> (u16, Value) {
+    let answer = server.ask("POST", path).body(body.to_string()).send(server.address).await;
+    (answer.status, answer.json())
+}
+
+/// Makes a flow of one node, with these inputs, and publishes it.
+async fn make_flow(server: &Server, id: &str, inputs: &Value, node: &Value) {
+    let flow = json!({ "format": 1, "name": id, "inputs": inputs, "nodes": [node], "edges": [] });
+    let (status, made) = post(server, "/api/workflows", &json!({ "id": id, "flow": flow })).await;
+    assert_eq!(status, 201, "{made}");
+}
+
+/// A flow that greets, and needs to be told whom.
+async fn greeter(server: &Server) {
+    let inputs = json!({ "type": "object", "required": ["who"], "properties": { "who": { "type": "string" } } });
+    let node = json!({ "id": "greet", "tool": "text_template", "args": { "template": "Hello {{ input.who }}", "input": { "who": "{{inputs.who}}" } } });
+    make_flow(server, "greeter", &inputs, &node).await;
+}
+
+/// A webhook as its maker sees it.
+struct Hook {
+    id: String,
+    path: String,
+    secret: String,
+}
+
+async fn make_hook(server: &Server, more: Value) -> Hook {
+    let mut body = json!({ "workflowId": "greeter" });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let (status, made) = post(server, "/api/agent/webhook-triggers", &body).await;
+    assert_eq!(status, 201, "{made}");
+    let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
+    Hook { id: text("triggerId"), path: text("path"), secret: text("secret") }
+}
+
+impl Hook {
+    /// A call that would be let in.
+    fn call(&self, body: impl Into<Vec<u8>>) -> Ask {
+        Ask::new("POST", &self.path).header(SECRET, self.secret.as_str()).body(body)
+    }
+}
+
+async fn send(server: &Server, ask: &Ask) -> Answer {
+    tokio::time::timeout(Duration::from_mins(1), ask.send(server.address)).await.expect("an answer within a minute")
+}
+
+async fn deliveries(server: &Server, hook: &Hook) -> Vec<Value> {
+    let path = format!("/api/agent/webhook-triggers/{}/deliveries", hook.id);
+    let answer = send(server, &server.ask("GET", &path)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()["deliveries"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_call_starts_a_run_and_is_told_of_its_end_when_it_waits() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let (status, made) = post(
+        &server,
+        "/api/agent/webhook-triggers",
+        &json!({ "workflowId": "greeter", "name": " Greetings ", "defaultInputs": { "who": "nobody" } }),
+    )
+    .await;
+    assert_eq!(status, 201);
+    assert_eq!(made["name"], "Greetings");
+    assert_eq!(
+        (made["secretHeader"].as_str(), made["eventIdHeader"].as_str()),
+        (Some("X-Weir-Webhook-Secret"), Some(EVENT))
+    );
+    assert_eq!((made["state"].as_str(), made["permissionMode"].as_str()), (Some("active"), Some("ask-for-approval")));
+    let (path, secret) = (made["path"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    assert_eq!(made["url"], format!("http://{}{path}", server.address));
+    assert!(made["curl"].as_str().unwrap().contains(secret));
+    let hook = Hook { id: made["triggerId"].as_str().unwrap().into(), path: path.into(), secret: secret.into() };
+
+    let answer = send(&server, &hook.call("")).await;
+    let told = answer.json();
+    assert_eq!((answer.status, &told["accepted"], &told["duplicate"]), (202, &json!(true), &json!(false)), "{told}");
+    assert_eq!((&told["triggerId"], &told["deliveryStatus"]), (&json!(hook.id), &json!("QUEUED")));
+    let task = told["taskId"].as_str().unwrap();
+
+    let waiting = Ask::new("POST", &format!("{}?wait=60", hook.path)).header(SECRET, secret).body(r#"{"who":"Ada"}"#);
+    let answer = send(&server, &waiting).await;
+    let told = answer.json();
+    assert_eq!((answer.status, told["status"].as_str()), (200, Some("completed")), "{told}");
+    assert_eq!(
+        (told["result"]["text"].as_str(), told["deliveryStatus"].as_str()),
+        (Some("Hello Ada"), Some("COMPLETED"))
+    );
+
+    let ended = send(&server, &server.ask("GET", &format!("/api/agent/tasks/{task}?timeoutMs=60000"))).await.json();
+    assert_eq!((ended["kind"].as_str(), ended["priority"].as_str()), (Some("workflow-webhook"), Some("interactive")));
+    assert_eq!(ended["output"], r#"{"text":"Hello nobody"}"#);
+    let kept = deliveries(&server, &hook).await;
+    assert_eq!(kept.len(), 2);
+    for delivery in &kept {
+        assert_eq!(delivery["status"], "COMPLETED", "{delivery}");
+        assert_eq!((&delivery["duplicates"], &delivery["idempotencyKeyPresent"]), (&json!(0), &json!(false)));
+        assert!(delivery["durationMs"].is_u64() && delivery["completedAt"].is_string());
+    }
+    assert_eq!(kept[1]["taskId"], task);
+    let list = send(&server, &server.ask("GET", "/api/agent/webhook-triggers")).await;
+    assert!(!list.body.contains(secret) && !list.body.contains("digest"), "{}", list.body);
+    assert_eq!(list.json()["triggers"][0]["lastDelivery"]["deliveryId"], kept[0]["deliveryId"]);
+    for limit in ["0", "101", "x"] {
+        let path = format!("/api/agent/webhook-triggers/{}/deliveries?limit={limit}", hook.id);
+        assert_eq!(send(&server, &server.ask("GET", &path)).await.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_not_let_in_learns_nothing() {
+    let server = Server::with(Settings::default(), &[("GH", "It's a Secret to Everybody")]).await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let signed = make_hook(&server, json!({ "signature": { "preset": "github", "secret": "GH" } })).await;
+    let gone = make_hook(&server, json!({})).await;
+    let path = format!("/api/agent/webhook-triggers/{}", gone.id);
+    assert_eq!(send(&server, &server.ask("DELETE", &path)).await.status, 200);
+    assert_eq!(send(&server, &server.ask("DELETE", &path)).await.status, 404);
+
+    let unknown = hook.path.replace(&hook.id, "01890a5d-ac96-774b-bcce-b302099a8057");
+    let call = |path: &str| Ask::new("POST", path);
+    let hub = |ask: Ask, signature: &str| ask.header("X-Hub-Signature-256", signature);
+    let right = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+    let strangers = [
+        call(&unknown).header(SECRET, hook.secret.as_str()).body("{}"),
+        call("/api/workflow-hooks/no-id").header(SECRET, "x").body("{}"),
+        call(&hook.path).header(SECRET, "wrong").body("{}"),
+        call(&hook.path).body("{}"),
+        hub(call(&hook.path), right).body("Hello, World!"),
+        gone.call("{}"),
+        hub(call(&signed.path), right).body("Hello, World"),
+        call(&signed.path).body("Hello, World!"),
+        hub(call(&unknown), right).body("Hello, World!"),
+        call(&hook.path).header(SECRET, hook.secret.as_str()).header(SECRET, hook.secret.as_str()).body("{}"),
+    ];
+    let head = |answer: &Answer| {
+        let lines = answer.head.lines().filter(|line| !line.starts_with("date: "));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let mut answers = Vec::new();
+    for stranger in &strangers {
+        let answer = send(&server, stranger).await;
+        assert_eq!((answer.status, answer.code()), (401, "unauthorized".to_owned()), "{stranger:?}");
+        answers.push((head(&answer), answer.body));
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+
+    // Past ten a minute, wrong ones of this peer are all told to wait; right ones are not.
+    let mut answers = Vec::new();
+    for stranger in &strangers {
+        let answer = send(&server, stranger).await;
+        assert_eq!((answer.status, answer.code()), (429, "rate_limited".to_owned()), "{stranger:?}");
+        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=7).contains(&wait), "{wait}");
+        answers.push(answer.json()["error"].clone());
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(send(&server, &hook.call(r#"{"who":"x"}"#)).await.status, 202);
+    assert_eq!(server.store.runs(&crate::store::RunQuery::default()).unwrap().runs.len(), 1);
+}
+
+/// Loosely, since a busy machine is no clock: what a call for nobody does must not be a fraction of the work.
+#[tokio::test]
+async fn a_wrong_secret_and_a_trigger_that_is_not_there_take_about_as_long() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let unknown = hook.path.replace(&hook.id, "01890a5d-ac96-774b-bcce-b302099a8057");
+    let mut took: [Vec<Duration>; 2] = [Vec::new(), Vec::new()];
+    for _ in 0..40 {
+        for (path, took) in [&hook.path, &unknown].into_iter().zip(&mut took) {
+            let began = Instant::now();
+            send(&server, &Ask::new("POST", path).header(SECRET, "wrong").body("{}")).await;
+            took.push(began.elapsed());
+        }
+    }
+    let [known, unknown] = took.map(|mut took| {
+        took.sort_unstable();
+        took[took.len() / 2]
+    });
+    let (less, more) = (known.min(unknown), known.max(unknown));
+    assert!(more < less * 3 + Duration::from_millis(20), "{known:?} against {unknown:?}");
+}
+
+#[tokio::test]
+async fn the_secret_is_judged_before_a_byte_of_the_body() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    // Whoever expects to be asked for the body is not asked.
+    for secret in ["wrong", hook.secret.as_str()] {
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: {}\r\n{SECRET}: {secret}\r\nContent-Length: 13\r\nExpect: 100-continue\r\n\
+             Connection: close\r\n\r\n",
+            hook.path, server.address
+        );
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        if secret == "wrong" {
+            let answer = tokio::time::timeout(Duration::from_mins(1), read_answer(&mut stream)).await.unwrap();
+            assert_eq!(answer.status, 401);
+        } else {
+            let mut asked = [0; 25];
+            let asking = tokio::io::AsyncReadExt::read_exact(&mut stream, &mut asked);
+            tokio::time::timeout(Duration::from_mins(1), asking).await.unwrap().unwrap();
+            assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+            stream.write_all(br#"{"who":"Ada"}"#).await.unwrap();
+            let answer = tokio::time::timeout(Duration::from_mins(1), read_answer(&mut stream)).await.unwrap();
+            assert_eq!(answer.status, 202, "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_is_an_object_of_at_most_256_kib_as_it_is() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({ "rateLimit": null })).await;
+    let padded = |bytes: usize| {
+        let frame = r#"{"who":""}"#.len();
+        format!(r#"{{"who":"{}"}}"#, "x".repeat(bytes - frame))
+    };
+    assert_eq!(send(&server, &hook.call(padded(256 * 1024))).await.status, 202);
+    let over = send(&server, &hook.call(padded(256 * 1024 + 1))).await;
+    assert_eq!((over.status, over.json()["params"]["limit"].as_u64()), (413, Some(262_144)));
+    let chunked = hook.call("").header("Transfer-Encoding", "chunked");
+    let chunked = String::from_utf8(chunked.bytes(server.address)).unwrap().replace("Content-Length: 0\r\n", "");
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let _cut_off = stream.write_all(format!("{chunked}50000\r\n{}\r\n0\r\n\r\n", padded(0x5_0000)).as_bytes()).await;
+    let answer = tokio::time::timeout(Duration::from_mins(1), read_answer(&mut stream)).await.unwrap();
+    assert_eq!(answer.status, 413);
+    let zipped = send(&server, &hook.call("\u{1f}\u{8b}").header("Content-Encoding", "gzip")).await;
+    assert_eq!((zipped.status, zipped.code()), (415, "content_encoding".to_owned()));
+    let deep = format!("{{\"who\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    for bad in [
+        deep.into_bytes(),
+        "[".repeat(100_000).into_bytes(),
+        b"[]".to_vec(),
+        b"null".to_vec(),
+        b"who=Ada".to_vec(),
+        b"{\"who\":\"\xff\xfe\"}".to_vec(),
+        b"{\"who\":\"a\x00b\"}".to_vec(),
+        br#"{"who":"a"} x"#.to_vec(),
+    ] {
+        let answer = send(&server, &hook.call(bad.clone())).await;
+        assert_eq!((answer.status, answer.code()), (400, "bad_body".to_owned()), "{}", String::from_utf8_lossy(&bad));
+    }
+    assert_eq!(deliveries(&server, &hook).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_event_starts_one_run_however_often_it_is_told() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    // Many more calls than the queue has places or the limit lets through: only one of them needs either.
+    let hook = make_hook(&server, json!({ "rateLimit": { "perMinute": 1, "burst": 3 } })).await;
+    let call = hook.call(r#"{"who":"Ada"}"#).header(EVENT, "evt-1");
+    let answers = futures_util::future::join_all((0..50).map(|_| send(&server, &call))).await;
+    let first: Vec<_> = answers.iter().filter(|answer| answer.status == 202).collect();
+    assert_eq!(first.len(), 1, "{answers:?}");
+    for answer in answers.iter().filter(|answer| answer.status != 202) {
+        let told = answer.json();
+        assert_eq!((answer.status, &told["duplicate"]), (200, &json!(true)), "{told}");
+        assert_eq!((&told["runId"], &told["taskId"]), (&first[0].json()["runId"], &first[0].json()["taskId"]));
+    }
+    let kept = deliveries(&server, &hook).await;
+    assert_eq!(kept.len(), 1);
+    assert_eq!((&kept[0]["duplicates"], &kept[0]["idempotencyKeyPresent"]), (&json!(49), &json!(true)));
+
+    // A refusal does not use the event up, whatever it was for.
+    let event = "evt-2";
+    assert_eq!(send(&server, &hook.call("[]").header(EVENT, event)).await.status, 400);
+    let wrong = send(&server, &hook.call(r#"{"who":1,"and":2}"#).header(EVENT, event)).await;
+    assert_eq!((wrong.status, wrong.code()), (422, "invalid_inputs".to_owned()));
+    assert_eq!(wrong.json()["faults"][0]["path"], "inputs.who");
+    let limited = send(&server, &hook.call(r#"{"who":"b"}"#).header(EVENT, event)).await;
+    assert_eq!((limited.status, limited.code()), (429, "rate_limited".to_owned()));
+    assert!(limited.header("retry-after").is_some());
+    assert_eq!(send(&server, &call).await.status, 200, "a duplicate is answered before the limit");
+    let free = make_hook(&server, json!({ "rateLimit": null })).await;
+    assert_eq!(send(&server, &free.call("[]").header(EVENT, "evt-1")).await.status, 400);
+    assert_eq!(send(&server, &free.call(r#"{"who":"b"}"#).header(EVENT, "evt-1")).await.status, 202);
+    for bad in [String::new(), "x".repeat(201)] {
+        let answer = send(&server, &free.call(r#"{"who":"b"}"#).header(EVENT, bad)).await;
+        assert_eq!((answer.status, answer.code()), (400, "bad_event_id".to_owned()));
+    }
+    assert_eq!(send(&server, &free.call(r#"{"who":"b"}"#).header(EVENT, "x".repeat(200))).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_full_queue_gives_the_event_back() {
+    let none = Bound { all: 0, per_owner: 0 };
+    let bounds = Bounds { running: 1, waiting: none, ..Bounds::default() };
+    let server = Server::with(Settings { bounds, ..Settings::default() }, &[]).await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let plan = json!({ "steps": [{ "index": 0, "toolName": "delay", "args": { "seconds": 3600 } }] });
+    let (_, blocker) = post(&server, "/api/agent/run", &json!({ "goal": "wait", "workflow": plan })).await;
+    let call = hook.call(r#"{"who":"Ada"}"#).header(EVENT, "evt");
+    let full = send(&server, &call).await;
+    assert_eq!((full.status, full.code(), full.header("retry-after")), (429, "capacity".to_owned(), Some("1")));
+    assert_eq!(full.json()["capacityScope"], "owner");
+    let task = blocker["taskId"].as_str().unwrap();
+    send(&server, &server.ask("DELETE", &format!("/api/agent/tasks/{task}"))).await;
+    send(&server, &server.ask("GET", &format!("/api/agent/tasks/{task}?timeoutMs=60000"))).await;
+    let again = send(&server, &call).await;
+    assert_eq!((again.status, &again.json()["duplicate"]), (202, &json!(false)));
+}
+
+#[tokio::test]
+async fn a_secret_that_was_replaced_opens_nothing_any_more() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let (status, rotated) =
+        post(&server, &format!("/api/agent/webhook-triggers/{}/rotate-secret", hook.id), &json!({})).await;
+    assert_eq!(status, 200);
+    let secret = rotated["secret"].as_str().unwrap();
+    assert_ne!(secret, hook.secret);
+    assert!(rotated["rotatedAt"].is_string());
+    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 401);
+    let hook = Hook { secret: secret.to_owned(), ..hook };
+    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 202);
+    let (status, _) = post(&server, "/api/agent/webhook-triggers/nobody/rotate-secret", &json!({})).await;
+    assert_eq!(status, 404);
+}
+
+#[tokio::test]
+async fn signed_calls_are_let_in_by_the_bytes_that_were_signed() {
+    let server = Server::with(Settings::default(), &[("KEY", "0123456789")]).await;
+    greeter(&server).await;
+    let rule = json!({ "secret": "KEY", "header": "X-Sig", "prefix": "sha256=" });
+    let hook = make_hook(&server, json!({ "signature": rule })).await;
+    assert_eq!(hook.secret, "", "it has none of its own");
+    let sign = |body: &str| {
+        use hmac::{KeyInit, Mac};
+        let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(b"0123456789").unwrap();
+        mac.update(body.as_bytes());
+        crate::access::token::hexadecimal(&mac.finalize().into_bytes())
+    };
+    let body = r#"{"who":"Ada"}"#;
+    let call = |signature: String, body: &str| {
+        Ask::new("POST", &hook.path).header("X-Sig", format!("sha256={signature}")).body(body)
+    };
+    let answer = send(&server, &call(sign(body), body)).await;
+    assert_eq!(answer.status, 202, "{answer:?}");
+    assert_eq!(send(&server, &call(sign(body), r#"{ "who": "Ada" }"#)).await.status, 401, "spaced otherwise");
+    // A stranger's signature does not open a body of any size.
+    let long = "x".repeat(300 * 1024);
+    assert_eq!(send(&server, &call(sign(body), &long)).await.status, 413);
+    let unknown = hook.path.replace(&hook.id, "01890a5d-ac96-774b-bcce-b302099a8057");
+    assert_eq!(send(&server, &Ask::new("POST", &unknown).header("X-Sig", "x").body(long)).await.status, 413);
+    // Both are asked for when both were wanted.
+    let both = make_hook(&server, json!({ "signature": rule, "requireSecret": true })).await;
+    let with_both = both.call(body).header("X-Sig", format!("sha256={}", sign(body)));
+    assert_eq!(send(&server, &with_both).await.status, 202);
+    assert_eq!(send(&server, &both.call(body)).await.status, 401);
+    let (status, problem) =
+        post(&server, &format!("/api/agent/webhook-triggers/{}/rotate-secret", hook.id), &json!({})).await;
+    assert_eq!((status, problem["code"].as_str()), (400, Some("bad_trigger")));
+}
+
+#[tokio::test]
+async fn a_flow_that_needs_a_person_is_refused_with_what_needs_one() {
+    let server = Server::start().await;
+    let open = json!({ "type": "object" });
+    let files = json!({ "type": "object", "properties": {
+        "in": { "type": "object", "properties": { "csv": { "type": "string", "format": "weir-file" } } },
+    } });
+    let wait = json!({ "id": "wait", "tool": "delay", "args": { "seconds": 0 } });
+    let command = |command: &str| json!({ "id": "cmd", "tool": "execute_command", "args": { "command": command } });
+    let approved = json!({ "id": "wait", "tool": "delay", "approval": true, "args": { "seconds": 0 } });
+    make_flow(&server, "picks", &files, &wait).await;
+    let declared = json!({ "type": "object", "properties": { "x": { "type": "string", "default": "" } } });
+    make_flow(&server, "pastes", &declared, &command("echo {{ inputs.x | shell }}")).await;
+    make_flow(&server, "commands", &open, &command("echo hello")).await;
+    make_flow(&server, "asks", &open, &approved).await;
+    make_flow(&server, "fine", &open, &wait).await;
+    make_flow(&server, "broken", &open, &json!({ "id": "a", "tool": "no_such_tool", "args": {} })).await;
+    for (flow, mode, status, code, named) in [
+        ("picks", "full-access", 422, "picks_files", json!({ "inputs": ["inputs.in.csv"] })),
+        ("pastes", "full-access", 422, "raw_shell", json!({ "steps": ["cmd"] })),
+        ("commands", "ask-for-approval", 422, "could_open_gates", json!({ "steps": ["cmd"] })),
+        ("commands", "approve-for-me", 422, "could_open_gates", json!({ "steps": ["cmd"] })),
+        ("asks", "ask-for-approval", 422, "could_open_gates", json!({ "steps": ["wait"] })),
+        ("broken", "full-access", 422, "invalid_flow", Value::Null),
+        ("missing", "full-access", 404, "not_found", Value::Null),
+        ("commands", "full-access", 201, "", Value::Null),
+        ("fine", "ask-for-approval", 201, "", Value::Null),
+    ] {
+        let body = json!({ "workflowId": flow, "permissionMode": mode });
+        let (got, problem) = post(&server, "/api/agent/webhook-triggers", &body).await;
+        assert_eq!((got, problem["code"].as_str().unwrap_or_default()), (status, code), "{flow} {mode}: {problem}");
+        assert_eq!(problem["params"], named, "{flow} {mode}");
+    }
+    greeter(&server).await;
+    for (body, code) in [
+        (json!({ "workflowId": "greeter", "defaultInputs": { "who": 1 } }), "invalid_inputs"),
+        (json!({ "workflowId": "greeter", "signature": { "secret": "NONE", "preset": "slack" } }), "unknown_secret"),
+        (json!({ "workflowId": "greeter", "signature": { "secret": "NONE" } }), "bad_signature_rule"),
+        (json!({ "workflowId": "greeter", "requireSecret": false }), "bad_trigger"),
+        (json!({ "workflowId": "greeter", "rateLimit": { "perMinute": 0, "burst": 1 } }), "bad_trigger"),
+        (json!({ "workflowId": "greeter", "permisionMode": "full-access" }), "bad_body"),
+    ] {
+        let (_, problem) = post(&server, "/api/agent/webhook-triggers", &body).await;
+        assert_eq!(problem["code"], code, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_whose_flow_is_away_is_as_if_it_were_not_there_until_it_is_back() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let file = server.flows().join("greeter.flow.json");
+    let text = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    until_state(&server, "paused").await;
+    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 401);
+    std::fs::write(&file, text).unwrap();
+    until_state(&server, "active").await;
+    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 202);
+}
+
+/// Waits until the one trigger is in this state.
+async fn until_state(server: &Server, state: &str) {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let list = send(server, &server.ask("GET", "/api/agent/webhook-triggers")).await.json();
+        if list["triggers"][0]["state"] == state {
+            return;
+        }
+        assert!(Instant::now() < deadline, "it does not become {state}: {list}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_weaker_sandbox_pauses_and_uses_no_event_up() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let mut trigger = server.store.triggers().unwrap().remove(0);
+    trigger.sandbox = SandboxPosture::Landlock;
+    server.store.put_trigger(trigger.clone()).await.unwrap();
+    let call = hook.call(r#"{"who":"a"}"#).header(EVENT, "evt");
+    let answer = send(&server, &call).await;
+    assert_eq!((answer.status, answer.code()), (409, "sandbox_weakened".to_owned()));
+    let list = send(&server, &server.ask("GET", "/api/agent/webhook-triggers")).await.json();
+    assert_eq!(list["triggers"][0]["state"], "paused");
+    assert_eq!(list["triggers"][0]["pausedReason"], "sandbox_weakened");
+    trigger.sandbox = SandboxPosture::Off;
+    server.store.put_trigger(trigger).await.unwrap();
+    assert_eq!(send(&server, &call).await.status, 202);
+}
+
+#[tokio::test]
+async fn the_origin_does_not_matter_and_the_name_and_the_peer_do() {
+    let server = Server::start().await;
+    greeter(&server).await;
+    let hook = make_hook(&server, json!({})).await;
+    let body = r#"{"who":"a"}"#;
+    let foreign = hook.call(body).header("Origin", "https://evil.example").header("Sec-Fetch-Site", "cross-site");
+    assert_eq!(send(&server, &foreign.header("Content-Type", "text/plain")).await.status, 202);
+    assert_eq!(send(&server, &hook.call(body).header("Host", "evil.example")).await.status, 421);
+    assert_eq!(send(&server, &Ask::new("GET", &hook.path).header(SECRET, hook.secret.as_str())).await.status, 401);
+
+    for (peer, status) in [("10.0.0.9:7", 403), ("[::ffff:127.0.0.1]:7", 202), ("[::1]:7", 202)] {
+        let request = warp::http::Request::post(&hook.path).header(SECRET, hook.secret.as_str());
+        let (mut parts, ()) = request.body(()).unwrap().into_parts();
+        parts.extensions.insert(Peer(peer.parse().unwrap()));
+        let body = Full::new(Bytes::from(body));
+        let answer = hooks::receive(&server.webhooks, &hook.id, &parts, body).await;
+        assert_eq!(answer.status(), status, "{peer}");
+    }
+}
