@@ -24,6 +24,7 @@ mod progress;
 mod run;
 mod run_inputs;
 mod runs;
+mod schedule;
 mod schema;
 mod serve;
 mod store;
@@ -65,6 +66,7 @@ enum Command {
     Trust(trust::Trust),
     Webhook(webhook::Webhook),
     Open(open::Open),
+    Schedule(schedule::Schedule),
     Schema(schema::Schema),
     Config(config::Configuration),
 }
@@ -104,6 +106,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Trust(trust) => trust.execute(),
         Command::Webhook(webhook) => webhook.execute(),
         Command::Open(open) => open.execute(),
+        Command::Schedule(schedule) => schedule.execute(),
         Command::Schema(schema) => schema.execute(),
         Command::Config(config) => config.execute(),
     };
