@@ -12,6 +12,7 @@ use crate::ids::{FlowId, GateId, NodeId, Revision, RunId, StepIndex, TaskId, Tim
 use crate::plan::Plan;
 use crate::run::event::{CapabilityMode, Cause, CoveredFile, ProcessReport, Recorded, RunConfig, SkipReason};
 use crate::run::state::{Decision, RunStatus, StepStatus};
+use crate::task::Priority;
 
 /// The header that carries the access token.
 pub const TOKEN_HEADER: &str = "x-weir-token";
@@ -211,6 +212,9 @@ pub struct RunRow {
     pub goal: String,
     pub status: RunStatus,
     pub cause: Cause,
+    /// Where it is another than its cause says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
     pub owner: String,
     pub summary: Option<String>,
     pub error: Option<String>,

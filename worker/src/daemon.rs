@@ -108,7 +108,7 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     let flows = std::path::absolute(&config.flows)?;
     let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
 
-    let Parts { clock, toolbox, plugins, library, runs } =
+    let Parts { clock, toolbox, plugins, library, published, runs } =
         assemble(&config, &flows, (&store, &secrets), watch.clone()).await?;
     for id in trusted {
         trust(&plugins, id).await?;
@@ -141,6 +141,7 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
         worker: Arc::new(worker),
         store: store.clone(),
         library,
+        published,
         runs: runs.clone(),
         toolbox,
         plugins,

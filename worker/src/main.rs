@@ -16,6 +16,7 @@ mod library;
 mod parts;
 mod patience;
 mod process;
+mod published;
 mod queue;
 mod retention;
 mod run_dir;

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::engine::{ReadError, Runs, Settings};
 use crate::library::Library;
 use crate::process::{Controller, NoCgroups, Supervisor, end_leftovers};
+use crate::published::Published;
 use crate::secret::Secrets;
 use crate::shutdown::ShutdownWatch;
 use crate::store::{Store, StoreError};
@@ -23,6 +24,7 @@ pub(crate) struct Parts {
     pub(crate) toolbox: Toolbox,
     pub(crate) plugins: Plugins,
     pub(crate) library: Library,
+    pub(crate) published: Published,
     pub(crate) runs: Runs,
 }
 
@@ -81,6 +83,7 @@ pub(crate) async fn assemble(
         .clone();
     // For an offer between the two lines above.
     library.judge_by(toolbox.catalog());
+    let published = Published::open(library.clone(), store.clone(), clock.clone()).await?;
     let settings = Settings {
         parallel: config.run_parallel,
         gate_expiry: Duration::from_hours(24 * u64::from(config.gate_expires_days)),
@@ -89,5 +92,5 @@ pub(crate) async fn assemble(
     let runs = Runs::new(store.clone(), toolbox.clone(), (clock.clone(), shutdown), config.state.clone(), settings);
     let recovered = runs.recover().await?;
     tracing::info!(?recovered, flows = library.list().len(), plugins = plugins.list().len(), "ready");
-    Ok(Parts { clock, toolbox, plugins, library, runs })
+    Ok(Parts { clock, toolbox, plugins, library, published, runs })
 }

@@ -15,6 +15,7 @@ use weir_shared::reference::{Fact, Lookup, Unresolved, Values, resolve_goal};
 use weir_shared::run::event::{CapabilityMode, Cause, RunConfig};
 use weir_shared::tool::Catalog;
 
+use crate::published::ActiveVersion;
 use crate::queue::admission::{CapacityScope, Priority};
 use crate::store::StoreError;
 
@@ -27,6 +28,8 @@ pub(crate) struct RunRequest {
     /// As given; defaults are not applied yet.
     pub(crate) inputs: Map<String, Value>,
     pub(crate) config: RunConfig,
+    /// Where it is another than its cause says.
+    pub(crate) priority: Option<Priority>,
 }
 
 /// What is to run.
@@ -65,6 +68,7 @@ pub(crate) enum StartError {
 #[derive(Debug)]
 pub(crate) struct Bound {
     pub(crate) cause: Cause,
+    pub(crate) priority: Option<Priority>,
     pub(crate) owner: Owner,
     pub(crate) flow: Option<(FlowId, Revision)>,
     /// How many runs of the flow may go on at once.
@@ -77,10 +81,23 @@ pub(crate) struct Bound {
 }
 
 impl RunRequest {
+    /// A request to run the active version of a flow.
+    pub(crate) fn of_active(
+        active: &ActiveVersion,
+        (cause, owner): (Cause, Owner),
+        inputs: Map<String, Value>,
+        config: RunConfig,
+    ) -> Self {
+        let ActiveVersion { id, number: _, revision, flow, plan } = active;
+        let source =
+            Source::Flow { id: id.clone(), revision: revision.clone(), flow: Arc::clone(flow), plan: Arc::clone(plan) };
+        Self { cause, owner, source, inputs, config, priority: None }
+    }
+
     /// Judges the request: inputs against the flow's schema, a plan against the catalog, and both against what this
     /// version does.
     pub(crate) fn bind(self, run: &RunId, catalog: &Catalog) -> Result<Bound, StartError> {
-        let Self { cause, owner, source, inputs, config } = self;
+        let Self { cause, owner, source, inputs, config, priority } = self;
         let asked = config_not_yet_supported(&config);
         if !asked.is_empty() {
             return Err(StartError::NotYetSupported(asked));
@@ -102,7 +119,7 @@ impl RunRequest {
         }
         let input_marks = schema.as_ref().map(marks).unwrap_or_default();
         let goal = fill_goal(&goal, &GoalValues { run, flow: flow.as_ref(), inputs: &inputs })?;
-        Ok(Bound { cause, owner, flow, concurrency, goal, plan, inputs, input_marks, config })
+        Ok(Bound { cause, priority, owner, flow, concurrency, goal, plan, inputs, input_marks, config })
     }
 }
 

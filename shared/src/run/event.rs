@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::flow::PermissionMode;
 use crate::ids::{FlowId, GateId, NodeId, Owner, Revision, RunId, Seq, StepIndex, TaskId, Timestamp, ToolName};
 use crate::plan::Plan;
+use crate::task::Priority;
 
 /// An event with its place and time in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,6 +141,9 @@ pub struct RunCreated {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_revision: Option<Revision>,
     pub cause: Cause,
+    /// Where it says another than its cause does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
     pub owner: Owner,
     pub goal: String,
     pub inputs: Map<String, Value>,

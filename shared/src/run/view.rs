@@ -22,6 +22,7 @@ pub fn row(state: &RunState) -> Option<RunRow> {
         goal: created.goal.clone(),
         status: state.status(),
         cause: created.cause,
+        priority: created.priority,
         owner: created.owner.0.clone(),
         summary,
         error,

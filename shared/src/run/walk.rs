@@ -164,6 +164,7 @@ impl<'a> World<'a> {
             task_id: "01890000-0000-7000-8000-000000000001".parse().unwrap(),
             flow_id: None,
             flow_revision: None,
+            priority: None,
             cause: Cause::Api,
             owner: Owner::local(),
             goal: String::new(),

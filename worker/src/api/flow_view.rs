@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_shared::finding::FindingCounts;
 use weir_shared::ids::FlowId;
+use weir_shared::published::PublishState;
 use weir_shared::wire::{FlowSummary, FlowView, LastRun};
 
 use super::Api;
@@ -13,19 +14,19 @@ use crate::library::Entry;
 /// Every flow in short, with its newest run.
 pub(super) fn summaries(api: &Api) -> Result<Vec<FlowSummary>, ApiError> {
     let mut last = api.store.last_runs()?;
-    Ok(api.library.list().iter().map(|entry| summary(entry, &mut last)).collect())
+    api.library.list().iter().map(|entry| Ok(summary(entry, api.published.state(entry)?, &mut last))).collect()
 }
 
-fn summary(entry: &Entry, last: &mut BTreeMap<FlowId, LastRun>) -> FlowSummary {
+fn summary(entry: &Entry, state: PublishState, last: &mut BTreeMap<FlowId, LastRun>) -> FlowSummary {
     let flow = entry.flow.as_deref();
     FlowSummary {
         id: entry.id.clone(),
         name: flow.map_or_else(|| entry.id.to_string(), |flow| flow.name.clone()),
         description: flow.and_then(|flow| flow.description.clone()).unwrap_or_default(),
         revision: entry.revision.clone(),
-        published: false,
-        published_version: None,
-        has_unpublished_changes: true,
+        published: state.published,
+        published_version: state.published_version,
+        has_unpublished_changes: state.has_unpublished_changes,
         step_count: flow.map_or(0, |flow| flow.nodes.len()),
         findings: FindingCounts::of(&entry.findings),
         last_run: last.remove(&entry.id),
@@ -35,8 +36,9 @@ fn summary(entry: &Entry, last: &mut BTreeMap<FlowId, LastRun>) -> FlowSummary {
 }
 
 /// A flow whole.
-pub(super) fn view(entry: &Entry) -> FlowView {
-    FlowView {
+pub(super) fn view(api: &Api, entry: &Entry) -> Result<FlowView, ApiError> {
+    let state = api.published.state(entry)?;
+    Ok(FlowView {
         id: entry.id.clone(),
         flow: entry.flow.as_deref().cloned(),
         text: entry.text.as_deref().map(str::to_owned),
@@ -44,8 +46,8 @@ pub(super) fn view(entry: &Entry) -> FlowView {
         flow_revision: entry.flow_revision.clone(),
         findings: entry.findings.clone(),
         plan: entry.plan.as_deref().cloned(),
-        published: false,
-        published_version: None,
-        has_unpublished_changes: true,
-    }
+        published: state.published,
+        published_version: state.published_version,
+        has_unpublished_changes: state.has_unpublished_changes,
+    })
 }

@@ -28,6 +28,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod versions;
 mod webhooks;
 mod workflows;
 
@@ -46,6 +47,7 @@ use crate::assets::Page;
 use crate::engine::Runs;
 use crate::intake::webhook::Webhooks;
 use crate::library::Library;
+use crate::published::Published;
 use crate::secret::Secrets;
 use crate::shutdown::ShutdownWatch;
 use crate::store::Store;
@@ -60,6 +62,7 @@ pub(crate) struct Api {
     pub(crate) worker: Arc<WorkerFacts>,
     pub(crate) store: Store,
     pub(crate) library: Library,
+    pub(crate) published: Published,
     pub(crate) runs: Runs,
     pub(crate) toolbox: Toolbox,
     pub(crate) plugins: Plugins,
@@ -85,6 +88,7 @@ pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         session::routes(api),
         workflows::routes(api),
         library_events::routes(api),
+        versions::routes(api),
         start::routes(api),
         stream::routes(api),
         gates::routes(api),

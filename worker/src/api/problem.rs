@@ -23,6 +23,7 @@ use crate::access::scope::Scope;
 use crate::engine::{ApproveError, CancelError, FollowError, ReadError, TaskError};
 use crate::intake::webhook::{CallError, TriggerError, Unfit};
 use crate::library::SaveError;
+use crate::published::{NotActive, PublishError};
 use crate::queue::admission::CapacityScope;
 use crate::run_request::StartError;
 use crate::store::StoreError;
@@ -54,8 +55,6 @@ pub(crate) enum ApiError {
     Encoded,
     #[error("webhooks are answered on this machine alone; `webhooks.allowRemote` lets others call them")]
     RemoteWebhook,
-    #[error("{what} is not supported yet, so the request is refused as a whole; leave it out")]
-    NotSupportedYet { what: String },
     #[error("no model is set up, so nothing can plan this goal; send a plan as `workflow`")]
     NoModel,
     #[error("the flow has errors and cannot run")]
@@ -88,6 +87,10 @@ pub(crate) enum ApiError {
     Call(#[from] CallError),
     #[error(transparent)]
     Trigger(#[from] TriggerError),
+    #[error(transparent)]
+    NotActive(#[from] NotActive),
+    #[error(transparent)]
+    Publish(#[from] PublishError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the worker failed: see its log")]
@@ -164,7 +167,6 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         ApiError::TooSlow { .. } => (StatusCode::REQUEST_TIMEOUT, plain("too_slow", text)),
         ApiError::Encoded => (StatusCode::UNSUPPORTED_MEDIA_TYPE, plain("content_encoding", text)),
         ApiError::RemoteWebhook => (StatusCode::FORBIDDEN, plain("remote_webhook", text)),
-        ApiError::NotSupportedYet { .. } => (StatusCode::UNPROCESSABLE_ENTITY, plain("not_supported_yet", text)),
         ApiError::NoModel => (StatusCode::SERVICE_UNAVAILABLE, plain("no_model", text)),
         ApiError::Findings { findings } => {
             (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
@@ -226,8 +228,46 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
         },
         ApiError::Call(error) => of_call(error, text),
         ApiError::Trigger(error) => of_trigger(error, text),
+        ApiError::NotActive(error) => of_not_active(error, text),
+        ApiError::Publish(error) => match error {
+            PublishError::Save(error) => of_save(error, text),
+            PublishError::Findings(findings) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                Problem { findings: findings.clone(), ..plain("invalid_flow", text) },
+            ),
+            PublishError::NoVersion { .. } => (StatusCode::NOT_FOUND, plain("not_found", text)),
+            PublishError::Unfit { .. } => (StatusCode::CONFLICT, plain("unfit_version", text)),
+            PublishError::OtherVersion { sha256, .. } => (
+                StatusCode::CONFLICT,
+                Problem { more: params(json!({ "sha256": sha256 })), ..plain("other_version", text) },
+            ),
+            PublishError::UnreadableDraft => (StatusCode::UNPROCESSABLE_ENTITY, plain("unreadable_flow", text)),
+            PublishError::NotActive(error) => of_not_active(error, text),
+            PublishError::Store(error) => of_store(error),
+            PublishError::Broken(reason) => internal(reason),
+        },
         ApiError::Store(error) => of_store(error),
         ApiError::Internal { reason } => internal(reason),
+    }
+}
+
+fn of_not_active(error: &NotActive, text: String) -> (StatusCode, Problem) {
+    match error {
+        NotActive::Unknown(_) => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        NotActive::NotPublished(_) => (StatusCode::CONFLICT, plain("not_published", text)),
+        NotActive::OutOfService(_) => (StatusCode::CONFLICT, plain("out_of_service", text)),
+        NotActive::Unaccepted { newest, .. } => (
+            StatusCode::CONFLICT,
+            Problem { params: Some(params(json!({ "newest": newest }))), ..plain("not_accepted", text) },
+        ),
+        NotActive::NotAccepted { number, .. } => (
+            StatusCode::CONFLICT,
+            Problem { params: Some(params(json!({ "number": number }))), ..plain("not_accepted", text) },
+        ),
+        NotActive::Findings { findings, .. } => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
+        }
+        NotActive::Store(error) => of_store(error),
     }
 }
 

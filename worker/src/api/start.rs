@@ -53,10 +53,16 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
 async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer {
     require(&caller, Scope::Run)?;
     let RunFlow { inputs, config, version, only, up_to } = read_or_default(body)?;
-    if version.is_some() {
-        return Err(ApiError::NotSupportedYet { what: "`version`".to_owned() });
-    }
     check_mode(&caller, &config)?;
+    if let Some(number) = version {
+        if only.is_some() || up_to.is_some() {
+            let message = "a published version runs as a whole: send `version` without `only` and `upTo`".to_owned();
+            return Err(ApiError::Malformed { code: "bad_selection", message });
+        }
+        let active = api.published.accepted(id, number)?;
+        let request = RunRequest::of_active(&active, (Cause::Manual, caller.owner), inputs, config);
+        return json(StatusCode::ACCEPTED, &api.runs.start(request).await?);
+    }
     let entry = api.library.get(id).ok_or_else(|| ApiError::no_flow(id))?;
     let broken = FindingCounts::of(&entry.findings).errors > 0;
     let (Some(flow), Some(plan), false) = (&entry.flow, &entry.plan, broken) else {
@@ -76,7 +82,7 @@ async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer
         }
     };
     let source = Source::Flow { id: id.clone(), revision: entry.revision.clone(), flow, plan };
-    let request = RunRequest { cause: Cause::Manual, owner: caller.owner, source, inputs, config };
+    let request = RunRequest { cause: Cause::Manual, owner: caller.owner, source, inputs, config, priority: None };
     json(StatusCode::ACCEPTED, &api.runs.start(request).await?)
 }
 
@@ -94,7 +100,7 @@ async fn run_plan(api: &Api, caller: Caller, body: &[u8]) -> Answer {
     check_mode(&caller, &config)?;
     let plan = read_plan(workflow.get().as_bytes()).map_err(|faults| ApiError::Plan { faults })?;
     let source = Source::Plan { goal, plan };
-    let request = RunRequest { cause: Cause::Api, owner: caller.owner, source, inputs, config };
+    let request = RunRequest { cause: Cause::Api, owner: caller.owner, source, inputs, config, priority: None };
     json(StatusCode::ACCEPTED, &api.runs.start(request).await?)
 }
 
@@ -123,7 +129,14 @@ async fn run_batch(api: &Api, caller: Caller, body: &[u8]) -> Answer {
         })?;
         let source = Source::Plan { goal: String::new(), plan };
         let owner = caller.owner.clone();
-        requests.push(RunRequest { cause: Cause::Api, owner, source, inputs: Map::new(), config: config.clone() });
+        requests.push(RunRequest {
+            cause: Cause::Api,
+            owner,
+            source,
+            inputs: Map::new(),
+            config: config.clone(),
+            priority: None,
+        });
     }
     let accepted = api.runs.start_all(requests).await?;
     let run_ids = accepted.into_iter().map(|accepted| accepted.run_id).collect();
@@ -131,6 +144,6 @@ async fn run_batch(api: &Api, caller: Caller, body: &[u8]) -> Answer {
 }
 
 /// A caller chooses a permission mode only as far as its token goes.
-fn check_mode(caller: &Caller, config: &RunConfig) -> Result<(), ApiError> {
+pub(super) fn check_mode(caller: &Caller, config: &RunConfig) -> Result<(), ApiError> {
     if caller.may_run_in(config.permission_mode) { Ok(()) } else { Err(ApiError::PermissionMode { most: caller.most }) }
 }

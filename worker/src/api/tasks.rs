@@ -9,14 +9,18 @@ use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
 use warp::reply::Response;
 use weir_shared::ids::TaskId;
-use weir_shared::task::{TaskList, TaskStatus, WaitForTasks, WaitMode};
+use weir_shared::published::StartTask;
+use weir_shared::run::event::Cause;
+use weir_shared::task::{Priority, TaskList, TaskStatus, WaitForTasks, WaitMode};
 
 use super::Api;
 use super::answer::{Answer, json, settle};
 use super::ask::{body, caller, query, read, require, with};
 use super::problem::ApiError;
 use super::query::{Query, word};
+use super::start::check_mode;
 use crate::access::scope::{Caller, Scope};
+use crate::run_request::RunRequest;
 
 /// A wait for one task, in milliseconds: at most.
 const MOST_WAIT_MS: u64 = 60_000;
@@ -34,6 +38,12 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         .and(caller())
         .and(query())
         .map(|api: Api, caller: Caller, query| settle(list(&api, &caller, query)));
+    let start = warp::path!("api" / "agent" / "tasks")
+        .and(warp::post())
+        .and(with(api))
+        .and(caller())
+        .and(body())
+        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(start(&api, caller, &body).await) });
     let capacity = warp::path!("api" / "agent" / "tasks" / "capacity")
         .and(warp::get())
         .and(with(api))
@@ -58,7 +68,7 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         .and(with(api))
         .and(caller())
         .then(|id: TaskId, api: Api, caller: Caller| async move { settle(kill(&api, &caller, &id).await) });
-    capacity.or(list).unify().or(wait).unify().or(show).unify().or(kill).unify().boxed()
+    capacity.or(list).unify().or(start).unify().boxed().or(wait).unify().or(show).unify().or(kill).unify().boxed()
 }
 
 fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
@@ -68,6 +78,20 @@ fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
     let mut tasks = api.runs.tasks(caller.sees_only().as_ref())?;
     tasks.retain(|task| status.is_none_or(|status| task.status == status));
     json(StatusCode::OK, &TaskList { tasks })
+}
+
+/// Starts the active version of a flow.
+async fn start(api: &Api, caller: Caller, body: &[u8]) -> Answer {
+    require(&caller, Scope::Run)?;
+    let asked: StartTask = read(body)?;
+    if asked.priority == Some(Priority::Batch) {
+        return Err(ApiError::bad_parameter("priority", "batch", "`interactive` or `normal`"));
+    }
+    let config = asked.config();
+    check_mode(&caller, &config)?;
+    let active = api.published.active(&asked.workflow_id)?;
+    let request = RunRequest::of_active(&active, (Cause::Api, caller.owner), asked.inputs, config);
+    json(StatusCode::ACCEPTED, &api.runs.start(RunRequest { priority: asked.priority, ..request }).await?)
 }
 
 fn capacity(api: &Api, caller: &Caller) -> Answer {

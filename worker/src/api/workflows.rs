@@ -9,7 +9,7 @@ use warp::reply::Response;
 use weir_shared::check::{CheckedText, Surroundings, check_flow, check_text};
 use weir_shared::ids::{FlowId, Revision};
 use weir_shared::read;
-use weir_shared::wire::{CheckFlow, Checked, CreateFlow, FlowDeleted, SaveFlow};
+use weir_shared::wire::{CheckFlow, Checked, CreateFlow, SaveFlow};
 
 use super::Api;
 use super::answer::{Answer, json, settle};
@@ -77,11 +77,11 @@ fn list(api: &Api, caller: &Caller) -> Answer {
 fn show(api: &Api, caller: &Caller, id: &FlowId) -> Answer {
     require(caller, Scope::Read)?;
     let entry = api.library.get(id).ok_or_else(|| ApiError::no_flow(id))?;
-    entry_answer(StatusCode::OK, &entry)
+    entry_answer(api, StatusCode::OK, &entry)
 }
 
-fn entry_answer(status: StatusCode, entry: &Entry) -> Answer {
-    let mut response = json(status, &view(entry))?;
+pub(super) fn entry_answer(api: &Api, status: StatusCode, entry: &Entry) -> Answer {
+    let mut response = json(status, &view(api, entry)?)?;
     let tag = HeaderValue::from_str(&format!("\"{}\"", entry.revision))
         .map_err(|error| ApiError::Internal { reason: error.to_string() })?;
     response.headers_mut().insert(ETAG, tag);
@@ -95,28 +95,29 @@ async fn create(api: Api, caller: &Caller, body: &[u8]) -> Answer {
         .map(|id| id.parse::<FlowId>())
         .transpose()
         .map_err(|error| ApiError::Malformed { code: "bad_flow_id", message: error.to_string() })?;
-    let entry = blocking(move || api.library.create(id, flow.get().as_bytes())).await??;
-    entry_answer(StatusCode::CREATED, &entry)
+    let library = api.library.clone();
+    let entry = blocking(move || library.create(id, flow.get().as_bytes())).await??;
+    entry_answer(&api, StatusCode::CREATED, &entry)
 }
 
 async fn save(api: Api, caller: &Caller, id: FlowId, headers: &HeaderMap, body: &[u8]) -> Answer {
     require(caller, Scope::Admin)?;
     let SaveFlow { flow, expected_revision } = read_body(body)?;
     let expected = expected(headers, expected_revision.as_deref())?.ok_or(ApiError::PreconditionMissing)?;
-    let entry = blocking(move || api.library.save(&id, flow.get().as_bytes(), &expected)).await??;
-    entry_answer(StatusCode::OK, &entry)
+    let library = api.library.clone();
+    let entry = blocking(move || library.save(&id, flow.get().as_bytes(), &expected)).await??;
+    entry_answer(&api, StatusCode::OK, &entry)
 }
 
 async fn delete(api: Api, caller: &Caller, id: FlowId, headers: &HeaderMap, query: Vec<(String, String)>) -> Answer {
     require(caller, Scope::Admin)?;
     let query = Query::of(query, &["expectedRevision"])?;
     let expected = expected(headers, query.text("expectedRevision"))?;
-    blocking(move || api.library.delete(&id, expected.as_ref())).await??;
-    json(StatusCode::OK, &FlowDeleted { ok: true, cancelled_schedules: 0, cancelled_webhook_triggers: 0 })
+    json(StatusCode::OK, &api.published.delete(&id, expected.as_ref()).await?)
 }
 
 /// The revision that a caller started from: said in the request, or in `If-Match`. Both may be said when they agree.
-fn expected(headers: &HeaderMap, said: Option<&str>) -> Result<Option<Revision>, ApiError> {
+pub(super) fn expected(headers: &HeaderMap, said: Option<&str>) -> Result<Option<Revision>, ApiError> {
     let header = headers.get(IF_MATCH).map(|value| value.to_str().unwrap_or("?").trim().trim_matches('"'));
     let text = match (said, header) {
         (Some(said), Some(header)) if said != header => {
@@ -161,6 +162,6 @@ fn judged(api: &Api, check: impl FnOnce(&Surroundings<'_>) -> CheckedText) -> Ch
 }
 
 /// Does what takes long or waits for the disk where it keeps nobody waiting.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| ApiError::Internal { reason: error.to_string() })
 }

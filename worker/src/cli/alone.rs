@@ -143,7 +143,7 @@ async fn start(parts: &Parts, config: &Config, asked: &Asked<'_>) -> Result<RunI
         plan: Arc::new(plan),
     };
     let config = asked.config.clone();
-    let request = RunRequest { cause: Cause::Manual, owner: Owner::local(), source, inputs, config };
+    let request = RunRequest { cause: Cause::Manual, owner: Owner::local(), source, inputs, config, priority: None };
     let accepted = parts.runs.start(request).await.map_err(|error| refused(&error))?;
     output::tell(&format!("run {}, without a worker", accepted.run_id));
     Ok(accepted.run_id)

@@ -211,7 +211,7 @@ impl Runs {
         }
         let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
         let bound = request.bind(&run, catalog)?;
-        let priority = priority(bound.cause);
+        let priority = bound.priority.unwrap_or_else(|| priority(bound.cause));
         let share = self.share(&bound)?;
         let entrant = Entrant { owner: bound.owner.clone(), priority, flow: share };
         let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
@@ -260,6 +260,7 @@ impl Runs {
             flow_id,
             flow_revision,
             cause: bound.cause,
+            priority: bound.priority,
             owner: bound.owner,
             goal: bound.goal,
             inputs: bound.inputs,

@@ -133,7 +133,7 @@ impl Runs {
         Task {
             task_id: row.task_id,
             owner: Owner(row.owner),
-            priority: priority(row.cause),
+            priority: row.priority.unwrap_or_else(|| priority(row.cause)),
             kind: kind(row.cause),
             description: row.goal,
             status,

@@ -68,7 +68,8 @@ impl Engine {
     async fn try_start(&self, plan: Value, config: RunConfig) -> Result<RunId, StartError> {
         let plan: Plan = serde_json::from_value(plan).unwrap();
         let source = Source::Plan { goal: "a test".to_owned(), plan };
-        let request = RunRequest { cause: Cause::Api, owner: Owner::local(), source, inputs: Map::new(), config };
+        let request =
+            RunRequest { cause: Cause::Api, owner: Owner::local(), source, inputs: Map::new(), config, priority: None };
         self.runs.start(request).await.map(|accepted| accepted.run_id)
     }
 
@@ -370,7 +371,7 @@ async fn several_runs_start_together_or_not_at_all() {
         let plan: Plan = serde_json::from_value(plan).unwrap();
         let source = Source::Plan { goal: String::new(), plan };
         let config = RunConfig { capability_mode: Some(CapabilityMode::ReadOnly), ..full_access() };
-        RunRequest { cause: Cause::Api, owner: Owner::local(), source, inputs: Map::new(), config }
+        RunRequest { cause: Cause::Api, owner: Owner::local(), source, inputs: Map::new(), config, priority: None }
     };
     let reads = json!({"steps": [{"index": 0, "toolName": "delay", "args": {"seconds": 0}}]});
     let writes = json!({"steps": [command(0, "touch x", &[])]});

@@ -15,7 +15,7 @@ const BACKLOG: usize = 1024;
 /// Something that happened to one flow.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum LibraryChange {
-    /// It is new, or its bytes are.
+    /// It is new, or its bytes are, or its published versions.
     Changed(Arc<Entry>),
     Removed(FlowId),
 }
@@ -74,6 +74,14 @@ impl Flows {
     /// Changes from now on.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<LibraryChange> {
         self.changes.subscribe()
+    }
+
+    /// Tells of this flow although its file is as it was.
+    pub(super) fn tell(&self, id: &FlowId) {
+        if let Some(entry) = self.get(id) {
+            // An error means that nobody listens.
+            let _nobody = self.changes.send(LibraryChange::Changed(entry));
+        }
     }
 
     /// Takes in what changed, at once, then tells. What is as it was is not told.

@@ -5,8 +5,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::broadcast;
+use weir_shared::canonical;
+use weir_shared::check::CheckedText;
+use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Revision};
 use weir_shared::limits::Limits;
+use weir_shared::published::Snapshot;
 use weir_shared::tool::Catalog;
 
 use crate::secret::Secrets;
@@ -15,6 +19,7 @@ use super::catalog::{Flows, LibraryChange, Refused};
 use super::load::{Entry, Rules};
 use super::save::{self, Refusal, SaveError};
 use super::scan::Scan;
+use super::versions::{self, Service, VersionFiles, Versions};
 use super::watch::{self, Eyes};
 use crate::watching::Signal;
 
@@ -34,6 +39,7 @@ struct Shared {
     directory: PathBuf,
     rules: RwLock<Rules>,
     flows: Flows,
+    versions: Versions,
     /// Held by whoever looks at the directory or changes it, so that no look is overtaken by a save.
     scan: Mutex<Scan>,
 }
@@ -50,7 +56,7 @@ impl Library {
         let directory = std::path::absolute(&directory).unwrap_or(directory);
         let rules = RwLock::new(Rules { catalog, limits, secrets });
         let scan = Mutex::new(Scan::default());
-        let shared = Arc::new(Shared { directory, rules, flows: Flows::new(), scan });
+        let shared = Arc::new(Shared { directory, rules, flows: Flows::new(), versions: Versions::default(), scan });
         // Watched before it is looked at, so that nothing falls between.
         let (signals, received) = channel();
         let eyes = Eyes::open(&shared.directory, signals.clone());
@@ -113,6 +119,14 @@ impl Library {
         self.shared.now(&mut scan, &id)
     }
 
+    /// Writes a new flow under the first numbered variant of an id that is free.
+    pub(crate) fn create_beside(&self, id: &FlowId, text: &[u8]) -> Result<Arc<Entry>, SaveError> {
+        let printed = save::printed(text)?;
+        let mut scan = self.shared.scan();
+        let id = free_id(id, |id| save::create(&self.shared.directory, id, &printed.bytes))?;
+        self.shared.now(&mut scan, &id)
+    }
+
     /// Writes the canonical form of a text over a flow whose bytes on disk have this revision. Blocks until it is
     /// durable.
     pub(crate) fn save(&self, id: &FlowId, text: &[u8], expected: &Revision) -> Result<Arc<Entry>, SaveError> {
@@ -131,6 +145,68 @@ impl Library {
         scan.look_at(&self.shared.directory, id, &self.shared.flows, &self.shared.rules());
         Ok(())
     }
+
+    /// A flow as it is on disk now, if its bytes have this revision when one is named.
+    pub(crate) fn at_revision(&self, id: &FlowId, expected: Option<&Revision>) -> Result<Arc<Entry>, SaveError> {
+        let mut scan = self.shared.scan();
+        let found = save::at(&self.shared.directory, &super::load::file_name(id), expected).map(drop);
+        self.shared.settle(&mut scan, id, found)?;
+        self.shared.now(&mut scan, id)
+    }
+
+    /// Whether a flow has this id, or one that differs from it in case alone.
+    pub(crate) fn is_taken(&self, id: &FlowId) -> Result<bool, SaveError> {
+        Ok(save::is_taken(&self.shared.directory, id)?)
+    }
+
+    /// Gives a flow and its versions another id, which nothing has. What was done of it before is not done again.
+    pub(crate) fn rename(&self, from: &FlowId, to: &FlowId) -> Result<(), SaveError> {
+        let mut scan = self.shared.scan();
+        versions::rename(&self.shared.directory, from, to)?;
+        match save::rename(&self.shared.directory, from, to) {
+            Ok(()) | Err(SaveError::Unknown { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        for id in [from, to] {
+            scan.look_at(&self.shared.directory, id, &self.shared.flows, &self.shared.rules());
+        }
+        Ok(())
+    }
+
+    /// The published versions of a flow.
+    pub(crate) fn versions(&self, id: &FlowId) -> VersionFiles {
+        self.shared.versions.of(&self.shared.directory, id)
+    }
+
+    /// Writes a new version. Blocks until it is durable; `Exists` when its number is taken.
+    pub(crate) fn add_version(&self, snapshot: &Snapshot) -> Result<(), SaveError> {
+        versions::write(&self.shared.directory, snapshot)
+    }
+
+    /// Takes a flow with versions out of service, or puts it back.
+    pub(crate) fn set_service(&self, id: &FlowId, service: Service) -> Result<(), SaveError> {
+        Ok(versions::set_service(&self.shared.directory, id, service)?)
+    }
+
+    /// Removes every version of a flow.
+    pub(crate) fn remove_versions(&self, id: &FlowId) -> Result<(), SaveError> {
+        Ok(versions::remove(&self.shared.directory, id)?)
+    }
+
+    /// Tells whoever listens that something about this flow has changed beside its file.
+    pub(crate) fn tell(&self, id: &FlowId) {
+        self.shared.flows.tell(id);
+    }
+
+    /// The tools that flows are judged by.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.shared.rules().catalog
+    }
+
+    /// Judges a flow by the rules of the library.
+    pub(crate) fn check(&self, flow: &Flow) -> CheckedText {
+        self.shared.rules().check(canonical::print(flow).as_bytes())
+    }
 }
 
 impl Shared {
@@ -146,7 +222,11 @@ impl Shared {
     fn look(&self) -> super::scan::Settled {
         let mut scan = self.scan();
         // The rules once the scan is held: a look by older ones must not follow one by newer.
-        scan.look(&self.directory, &self.flows, &self.rules())
+        let settled = scan.look(&self.directory, &self.flows, &self.rules());
+        for id in self.versions.look(&self.directory) {
+            self.flows.tell(&id);
+        }
+        settled
     }
 
     /// The flow as it is on disk now.

@@ -60,7 +60,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    fn check(&self, text: &[u8]) -> CheckedText {
+    pub(super) fn check(&self, text: &[u8]) -> CheckedText {
         let secrets = self.secrets.as_ref().map(Secrets::names);
         check_text(text, &Surroundings { catalog: &self.catalog, limits: &self.limits, secrets })
     }

@@ -9,6 +9,7 @@
 //! - `load`: one file to one [`Entry`]
 //! - `scan`: what changed in the directory since the last look
 //! - `save`: creating, saving and deleting files
+//! - `versions`: the published versions beside the flows
 //! - `watch`: when to look; the only place that knows notify
 
 mod catalog;
@@ -16,6 +17,7 @@ mod directory;
 mod load;
 mod save;
 mod scan;
+mod versions;
 mod watch;
 
 #[cfg(test)]
@@ -25,3 +27,4 @@ pub(crate) use catalog::LibraryChange;
 pub(crate) use directory::Library;
 pub(crate) use load::Entry;
 pub(crate) use save::SaveError;
+pub(crate) use versions::{Service, Version, VersionFiles};

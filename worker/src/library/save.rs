@@ -129,7 +129,7 @@ pub(super) fn remove(directory: &Path, id: &FlowId, expected: Option<&Revision>)
 }
 
 /// The file as it is, if it is at the revision that is expected.
-fn at(directory: &Path, name: &str, expected: Option<&Revision>) -> Result<OnDisk, Refusal> {
+pub(super) fn at(directory: &Path, name: &str, expected: Option<&Revision>) -> Result<OnDisk, Refusal> {
     let on_disk = match OnDisk::read(directory, name) {
         Ok(on_disk) => on_disk,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Refusal::Absent),
@@ -141,8 +141,23 @@ fn at(directory: &Path, name: &str, expected: Option<&Revision>) -> Result<OnDis
     Ok(on_disk)
 }
 
+/// Gives a file another name, which nothing has.
+pub(super) fn rename(directory: &Path, from: &FlowId, to: &FlowId) -> Result<(), SaveError> {
+    let (old, new) = (directory.join(load::file_name(from)), directory.join(load::file_name(to)));
+    match renameat_with(CWD, &old, CWD, &new, RenameFlags::NOREPLACE) {
+        Err(rustix::io::Errno::NOENT) => return Err(SaveError::Unknown { id: from.clone() }),
+        Err(rustix::io::Errno::EXIST) => return Err(SaveError::Exists { id: to.clone() }),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            fs::hard_link(&old, &new)?;
+            fs::remove_file(&old)?;
+        }
+        renamed => renamed.map_err(io::Error::from)?,
+    }
+    Ok(sync_directory(directory)?)
+}
+
 /// Whether a file has this name, in any case: on another machine's file system the two would be one.
-fn is_taken(directory: &Path, id: &FlowId) -> io::Result<bool> {
+pub(super) fn is_taken(directory: &Path, id: &FlowId) -> io::Result<bool> {
     let name = load::file_name(id);
     for file in fs::read_dir(directory)? {
         if file?.file_name().to_string_lossy().eq_ignore_ascii_case(&name) {
@@ -153,11 +168,11 @@ fn is_taken(directory: &Path, id: &FlowId) -> io::Result<bool> {
 }
 
 /// A file written whole under a name that no one looks at. It is removed unless it is given its own.
-struct Fresh(PathBuf);
+pub(super) struct Fresh(PathBuf);
 
 impl Fresh {
     /// Writes the bytes beside `path` and makes them durable.
-    fn write(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<Self> {
+    pub(super) fn write(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let fresh = Self(path.with_file_name(format!(".{name}.{}.tmp", uuid::Uuid::now_v7())));
         let mut file = OpenOptions::new().write(true).create_new(true).open(&fresh.0)?;
@@ -170,13 +185,13 @@ impl Fresh {
     }
 
     /// Puts it in the place of what is at `path`.
-    fn name(self, path: &Path) -> io::Result<()> {
+    pub(super) fn name(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.0, path)?;
         sync_directory_of(path)
     }
 
     /// Gives it this name unless something has it; then the error is `AlreadyExists`.
-    fn name_if_free(self, path: &Path) -> io::Result<()> {
+    pub(super) fn name_if_free(self, path: &Path) -> io::Result<()> {
         match renameat_with(CWD, &self.0, CWD, path, RenameFlags::NOREPLACE) {
             // A file system without this flag: a second link fails in the same way when the name is taken.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => fs::hard_link(&self.0, path)?,
@@ -193,11 +208,11 @@ impl Drop for Fresh {
     }
 }
 
-fn sync_directory_of(path: &Path) -> io::Result<()> {
+pub(super) fn sync_directory_of(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_directory)
 }
 
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 

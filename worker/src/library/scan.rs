@@ -32,7 +32,7 @@ pub(super) struct Scan {
 
 /// What tells a changed file from an unchanged one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Marks {
+pub(super) struct Marks {
     device: u64,
     inode: u64,
     size: u64,
@@ -44,7 +44,7 @@ struct Marks {
 }
 
 impl Marks {
-    fn of(metadata: &Metadata) -> Self {
+    pub(super) fn of(metadata: &Metadata) -> Self {
         Self {
             read: true,
             device: metadata.dev(),
@@ -56,8 +56,19 @@ impl Marks {
         }
     }
 
+    /// Of a file that could not be read: it is read again at the next look.
+    pub(super) fn unread() -> Self {
+        let (none, never) = (0, (0, 0));
+        Self { device: none, inode: none, size: none, modified: never, changed: never, settled: false, read: false }
+    }
+
+    /// The same marks, whenever they were taken: what is compared with the marks of another look.
+    pub(super) fn kept(self) -> Self {
+        Self { settled: true, ..self }
+    }
+
     /// Whether a file with these marks need not be read again.
-    fn still_holds(&self, now: &Metadata) -> bool {
+    pub(super) fn still_holds(&self, now: &Metadata) -> bool {
         self.settled && Self { settled: true, ..Self::of(now) } == *self && self.read
     }
 }

@@ -1,7 +1,7 @@
 //! When to look at the directory: soon after something happened in it, and every 30 seconds as a net.
 //!
-//! The directory itself is watched, and the nearest directory above it that exists: so it is noticed when it is made,
-//! moved away or replaced. Events are only counted, never interpreted: what is there is found by looking.
+//! The directory itself is watched, with those of published versions below it, and the nearest directory above it that
+//! exists: so it is noticed when it is made, moved away or replaced. Events are only counted, never interpreted: what is there is found by looking.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,6 +13,7 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::load;
 use super::scan::Settled;
+use super::versions;
 use crate::watching::{Signal, Stopped, may_change, until_quiet};
 
 /// The net under lost events.
@@ -110,14 +111,15 @@ fn no_watch(directory: &Path, error: &notify::Error) {
     tracing::warn!(directory = %directory.display(), %error, "cannot watch the directory of flows; looking every second");
 }
 
-/// The directory, if it is there, and the nearest one above it.
+/// The directory, if it is there, those of versions below it, and the nearest one above it.
 fn places(directory: &Path) -> Vec<Place> {
     let place = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
         Some(Place { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() })
     };
     let above = directory.ancestors().skip(1).find_map(place);
-    place(directory).into_iter().chain(above).collect()
+    let versions = versions::places(directory).into_iter().filter_map(|path| place(&path));
+    place(directory).into_iter().chain(above).chain(versions).collect()
 }
 
 /// Whether an event may have changed a flow. Reading does not, and our own looks are made of it.
@@ -131,6 +133,6 @@ fn concerns(directory: &Path, event: &Event) -> bool {
     event.paths.iter().any(|path| {
         let is_flow = path.parent() == Some(directory)
             && path.file_name().is_some_and(|name| load::stem(&name.to_string_lossy()).is_some());
-        is_flow || directory.starts_with(path)
+        is_flow || versions::concerns(directory, path) || directory.starts_with(path)
     })
 }

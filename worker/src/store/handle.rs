@@ -12,6 +12,7 @@ use super::claim::{Admitted, Claim};
 use super::create;
 use super::deliveries::DeliveryEnd;
 use super::error::{OpenError, ShelfError, StoreError};
+use super::flows::{self, AcceptedVersions, Cancelled, Tombstone};
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
 use super::plugins;
@@ -158,6 +159,40 @@ impl Store {
     /// What was decided about plugins, by id.
     pub(crate) fn plugins(&self) -> Result<BTreeMap<String, PluginRecord>, StoreError> {
         self.shelf.read(plugins::all)
+    }
+
+    /// Accepts a version of a flow on this machine.
+    pub(crate) async fn accept_version(&self, flow: FlowId, number: u64, sha256: String) -> Result<(), StoreError> {
+        self.change(Change::AcceptVersion { flow, number, sha256 }).await.map(drop)
+    }
+
+    /// The versions of a flow that were accepted.
+    pub(crate) fn accepted_versions(&self, flow: &FlowId) -> Result<AcceptedVersions, StoreError> {
+        self.shelf.read(|transaction| flows::accepted(transaction, flow))
+    }
+
+    /// Cancels all that depends on a flow and leaves a tombstone, until [`Store::settle_flow`] says that its files are
+    /// gone too.
+    pub(crate) async fn forget_flow(&self, flow: FlowId, tombstone: Tombstone) -> Result<Cancelled, StoreError> {
+        match self.change(Change::ForgetFlow { flow, tombstone }).await? {
+            Outcome::Cancelled(cancelled) => Ok(cancelled),
+            _ => Err(StoreError::Closed),
+        }
+    }
+
+    /// Gives all that depends on a flow to another id and leaves a tombstone, in the same way.
+    pub(crate) async fn rename_flow(&self, from: FlowId, to: FlowId) -> Result<(), StoreError> {
+        self.change(Change::RenameFlow { from, to }).await.map(drop)
+    }
+
+    /// Records that what a flow's tombstone is for has been done.
+    pub(crate) async fn settle_flow(&self, flow: FlowId) -> Result<(), StoreError> {
+        self.change(Change::SettleFlow { flow }).await.map(drop)
+    }
+
+    /// What was begun with the files of flows and is not known to be done.
+    pub(crate) fn tombstones(&self) -> Result<Vec<(FlowId, Tombstone)>, StoreError> {
+        self.shelf.read(flows::tombstones)
     }
 
     /// Commits what waits and closes the database; everything after answers [`StoreError::Closed`].

@@ -12,6 +12,7 @@
 //! - `migrate`: the format version and what opens which
 //! - `tables`, `keys`: where things are
 //! - `journal`: (run, seq) → event
+//! - `flows`: accepted versions, and what was begun with a flow's files
 //! - `history`: one row a run, a cache of its journal; `run_text`: its searchable form; `query`: lists of runs
 //! - `retention`: removing ended runs
 //! - `care`: checking, repairing, compacting and exporting a store that no worker has open
@@ -29,6 +30,7 @@ mod create;
 mod deliveries;
 mod error;
 mod event_ids;
+mod flows;
 mod handle;
 mod history;
 mod hold;
@@ -54,6 +56,7 @@ pub(crate) use care::{CareError, Checked, check, compact, export, rebuild, set_a
 pub(crate) use claim::{Admitted, Claim, DeliveryClaim, EventDigest};
 pub(crate) use error::{OpenError, StoreError};
 pub(crate) use event_ids::ClaimedEvent;
+pub(crate) use flows::{AcceptedVersions, Tombstone};
 pub(crate) use handle::Store;
 pub(crate) use query::RunQuery;
 pub(crate) use retention::Kept;

@@ -8,6 +8,7 @@ use redb::{ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError
 use super::deliveries::{DELIVERIES, DELIVERING};
 use super::error::StoreError;
 use super::event_ids::{EVENT_AGES, EVENT_IDS};
+use super::flows::{ACCEPTED, TOMBSTONES};
 use super::plugins::PLUGINS;
 use super::webhooks::WEBHOOKS;
 
@@ -35,6 +36,8 @@ pub(super) struct OpenTables<'t> {
     pub(super) unfinished: Table<'t, &'static [u8; 16], ()>,
     pub(super) sessions: Table<'t, &'static [u8; 32], &'static [u8]>,
     pub(super) plugins: Table<'t, &'static str, &'static [u8]>,
+    pub(super) accepted: Table<'t, &'static str, &'static [u8]>,
+    pub(super) tombstones: Table<'t, &'static str, &'static [u8]>,
     pub(super) webhooks: Table<'t, &'static [u8; 16], &'static [u8]>,
     pub(super) deliveries: Table<'t, &'static [u8; 24], &'static [u8]>,
     pub(super) delivering: Table<'t, &'static [u8; 16], &'static [u8]>,
@@ -53,6 +56,8 @@ impl<'t> OpenTables<'t> {
             unfinished: transaction.open_table(UNFINISHED)?,
             sessions: transaction.open_table(SESSIONS)?,
             plugins: transaction.open_table(PLUGINS)?,
+            accepted: transaction.open_table(ACCEPTED)?,
+            tombstones: transaction.open_table(TOMBSTONES)?,
             webhooks: transaction.open_table(WEBHOOKS)?,
             deliveries: transaction.open_table(DELIVERIES)?,
             delivering: transaction.open_table(DELIVERING)?,

@@ -73,6 +73,34 @@ pub(super) fn remove(tables: &mut OpenTables<'_>, id: &TriggerId) -> Result<bool
     Ok(true)
 }
 
+/// Removes every trigger of a flow; how many there were.
+pub(super) fn remove_of_flow(tables: &mut OpenTables<'_>, flow: &FlowId) -> Result<u64, StoreError> {
+    let triggers = of_flow(tables, flow)?;
+    for trigger in &triggers {
+        remove(tables, &trigger.id)?;
+    }
+    Ok(triggers.len() as u64)
+}
+
+/// Gives every trigger of a flow to another.
+pub(super) fn rename_flow(tables: &mut OpenTables<'_>, from: &FlowId, to: &FlowId) -> Result<(), StoreError> {
+    for trigger in of_flow(tables, from)? {
+        put(tables, &TriggerRecord { flow: to.clone(), ..trigger })?;
+    }
+    Ok(())
+}
+
+fn of_flow(tables: &OpenTables<'_>, flow: &FlowId) -> Result<Vec<TriggerRecord>, StoreError> {
+    let mut triggers = Vec::new();
+    for entry in tables.webhooks.iter()? {
+        let trigger = decode(entry?.1.value())?;
+        if trigger.flow == *flow {
+            triggers.push(trigger);
+        }
+    }
+    Ok(triggers)
+}
+
 /// The trigger of this id, within a transaction that writes.
 pub(super) fn get_in(tables: &OpenTables<'_>, id: &TriggerId) -> Result<Option<TriggerRecord>, StoreError> {
     tables.webhooks.get(&keys::uuid_key(id.as_str()))?.map(|json| decode(json.value())).transpose()

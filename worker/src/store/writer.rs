@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
-use weir_shared::ids::{RunId, TaskId, Timestamp, TriggerId};
+use weir_shared::ids::{FlowId, RunId, TaskId, Timestamp, TriggerId};
 
 use super::claim::{self, Admitted, Claim, EventDigest};
 use super::deliveries::{self, DeliveryEnd};
 use super::error::StoreError;
 use super::event_ids::{self, ClaimedEvent};
+use super::flows::{self, Cancelled, Tombstone};
 use super::history::{self, StoredRow};
 use super::journal::{self, StoredEvent};
 use super::keys;
@@ -47,12 +48,18 @@ pub(super) enum Change {
     PutPlugin { id: String, record: PluginRecord },
     RemoveRun { run: RunId },
     Prune { keep: Kept },
+    AcceptVersion { flow: FlowId, number: u64, sha256: String },
+    ForgetFlow { flow: FlowId, tombstone: Tombstone },
+    RenameFlow { from: FlowId, to: FlowId },
+    SettleFlow { flow: FlowId },
 }
 
 /// What came of a change.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Stored,
+    /// What went with a flow.
+    Cancelled(Cancelled),
     /// The runs that are gone.
     Removed(Vec<RunId>),
     Admitted(Admitted),
@@ -188,6 +195,12 @@ fn apply(tables: &mut OpenTables<'_>, change: &Change) -> Answer {
             }
             return Ok(Outcome::Admitted(admitted));
         }
+        Change::AcceptVersion { flow, number, sha256 } => flows::accept(tables, flow, *number, sha256)?,
+        Change::ForgetFlow { flow, tombstone } => {
+            return Ok(Outcome::Cancelled(flows::forget(tables, flow, tombstone)?));
+        }
+        Change::RenameFlow { from, to } => flows::rename(tables, from, to)?,
+        Change::SettleFlow { flow } => flows::settle(tables, flow)?,
         Change::PutTrigger { trigger } => webhooks::put(tables, trigger)?,
         Change::ReplaceSecret { trigger, secret, now } => {
             let replaced = webhooks::replace_secret(tables, trigger, (secret, *now))?;

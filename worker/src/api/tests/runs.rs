@@ -106,9 +106,6 @@ async fn what_this_version_does_not_do_is_refused_by_name() {
     let ask = |path: &str, body: Value| server.ask("POST", path).body(body.to_string());
     let no_model = ask("/api/agent/run", json!({ "goal": "tidy up" })).send(server.address).await;
     assert_eq!((no_model.status, no_model.code()), (503, "no_model".to_owned()));
-    let refused = ask("/api/workflows/a/run", json!({ "version": 1 })).send(server.address).await;
-    assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()));
-    assert!(refused.json()["error"].as_str().unwrap().contains("version"));
     let replans = json!({ "workflow": plan(), "config": { "maxReplans": 1 } });
     let refused = ask("/api/agent/run", replans).send(server.address).await;
     assert_eq!((refused.status, refused.code()), (422, "not_supported_yet".to_owned()), "{refused:?}");

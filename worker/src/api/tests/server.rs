@@ -22,6 +22,7 @@ use crate::engine::{Runs, Settings};
 use crate::intake::webhook::{Webhooks, WebhooksOf};
 use crate::library::Library;
 use crate::process::{CgroupSettings, Supervisor};
+use crate::published::Published;
 use crate::secret::SecretSources;
 use crate::shutdown::{Shutdown, Stage};
 use crate::store::Store;
@@ -87,7 +88,9 @@ impl Server {
             clock: Clock::system(),
             allow_remote: false,
         });
+        let published = Published::open(library.clone(), store.clone(), Clock::system()).await.unwrap();
         let api = Api {
+            published,
             access: access.clone(),
             page: Arc::new(Page::Absent),
             worker: Arc::new(worker),

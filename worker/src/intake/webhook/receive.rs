@@ -147,7 +147,7 @@ impl Webhooks {
         inputs.extend(given);
         let config = RunConfig { permission_mode: trigger.permission_mode, ..RunConfig::default() };
         let (cause, owner, source) = (Cause::Webhook, trigger.owner.clone(), flow.source());
-        let request = RunRequest { cause, owner, source, inputs, config };
+        let request = RunRequest { cause, owner, source, inputs, config, priority: None };
         let claim = DeliveryClaim {
             trigger: trigger.id.clone(),
             generation: trigger.generation,
