@@ -24,13 +24,13 @@ impl List {
             output::data(&output::json_line(&flows)?)?;
             return Ok(Exit::Done);
         }
-        let rows: Vec<[String; 5]> = flows.into_iter().map(row).collect();
-        output::data(&output::table(["FLOW", "NAME", "STEPS", "FINDINGS", "LAST RUN"], &rows))?;
+        let rows: Vec<[String; 6]> = flows.into_iter().map(row).collect();
+        output::data(&output::table(["FLOW", "NAME", "STEPS", "FINDINGS", "PUBLISHED", "LAST RUN"], &rows))?;
         Ok(Exit::Done)
     }
 }
 
-fn row(flow: FlowSummary) -> [String; 5] {
+fn row(flow: FlowSummary) -> [String; 6] {
     let findings = match (flow.findings.errors, flow.findings.warnings) {
         (0, 0) => "-".to_owned(),
         (0, warnings) => format!("{warnings} warnings"),
@@ -39,5 +39,10 @@ fn row(flow: FlowSummary) -> [String; 5] {
     };
     let last =
         flow.last_run.map_or_else(|| "-".to_owned(), |run| format!("{} {}", run.status.as_str(), run.created_at));
-    [flow.id.to_string(), flow.name, flow.step_count.to_string(), findings, last]
+    let published = match (flow.published_version, flow.has_unpublished_changes) {
+        (Some(number), false) => number.to_string(),
+        (Some(number), true) => format!("{number}, changed since"),
+        (None, _) => "-".to_owned(),
+    };
+    [flow.id.to_string(), flow.name, flow.step_count.to_string(), findings, published, last]
 }

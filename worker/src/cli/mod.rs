@@ -21,12 +21,14 @@ mod logs;
 mod open;
 mod output;
 mod progress;
+mod publish;
 mod run;
 mod run_inputs;
 mod runs;
 mod schedule;
 mod schema;
 mod serve;
+mod shell;
 mod store;
 mod telling;
 mod trust;
@@ -55,6 +57,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong use or no worker
 enum Command {
     Serve(serve::Serve),
     Run(run::Run),
+    Publish(publish::Publish),
     Check(check::Check),
     Fmt(fmt::Fmt),
     List(list::List),
@@ -69,6 +72,11 @@ enum Command {
     Schedule(schedule::Schedule),
     Schema(schema::Schema),
     Config(config::Configuration),
+    Completions(shell::Completions),
+    /// Print the manual page
+    ///
+    /// To read it: weir man | man -l -
+    Man,
 }
 
 /// Where a command finds the worker.
@@ -95,6 +103,7 @@ pub(crate) fn main() -> ExitCode {
     let done = match Weir::parse().command {
         Command::Serve(serve) => serve.execute(),
         Command::Run(run) => run.execute(),
+        Command::Publish(publish) => publish.execute(),
         Command::Check(check) => check.execute(),
         Command::Fmt(fmt) => fmt.execute(),
         Command::List(list) => list.execute(),
@@ -109,6 +118,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Schedule(schedule) => schedule.execute(),
         Command::Schema(schema) => schema.execute(),
         Command::Config(config) => config.execute(),
+        Command::Completions(completions) => completions.execute(),
+        Command::Man => shell::man(),
     };
     match done {
         Ok(exit) => exit.into(),
