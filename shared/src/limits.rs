@@ -6,6 +6,8 @@
 pub const NAME_CHARS: usize = 160;
 /// Bytes of a flow file that is read at all.
 pub const FLOW_FILE_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a snapshot's file: the largest flow with each of its lines two spaces further in, and what stands around it.
+pub const SNAPSHOT_FILE_BYTES: usize = 2 * FLOW_FILE_BYTES + 1024;
 /// Levels of nesting in a flow file; deeper is refused before it can exhaust a stack.
 pub const JSON_DEPTH: usize = 128;
 /// Bytes of one pin in compact JSON.

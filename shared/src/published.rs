@@ -87,7 +87,9 @@ impl Snapshot {
             None => return Err(BadSnapshot::Shape("it has no `format`".to_owned())),
         }
         let written: Written = serde_json::from_slice(bytes).map_err(shape)?;
-        let reading = read(written.flow.get().as_bytes());
+        // As far in as in a flow's file, whose size is bounded. No text of JSON has a line break in it.
+        let flow = written.flow.get().replace("\n  ", "\n");
+        let reading = read(flow.as_bytes());
         let is_writable = reading.is_writable();
         let Some(flow) = reading.flow.filter(|_| is_writable) else {
             let first = reading.findings.first().map(|finding| finding.message.clone());
@@ -181,13 +183,13 @@ pub struct PublishState {
 }
 
 /// `POST /api/workflows/{id}/publish`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Publish {
     /// False: take the flow out of service.
     #[serde(default = "yes")]
     pub published: bool,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<String>,
 }
 
@@ -196,7 +198,7 @@ fn yes() -> bool {
 }
 
 /// `POST /api/workflows/{id}/accept`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accept {
     pub number: u64,
@@ -205,9 +207,10 @@ pub struct Accept {
 }
 
 /// `POST /api/workflows/{id}/revisions/{n}/restore`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Restore {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<String>,
 }
 

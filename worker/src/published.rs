@@ -3,25 +3,26 @@
 //! The active version of a flow is the highest that this machine accepted and whose file is what was accepted. A file
 //! is written before it is accepted: a worker that is killed in between leaves a version that nobody accepted, which
 //! runs nowhere, and a person may accept it or publish again. This module puts the files (`library`) and the acceptance
-//! (`store`) together; it starts nothing.
+//! (`store`) together; it starts nothing. Flows that are deleted or renamed are in `departures`.
+
+mod departures;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use weir_shared::diff::diff;
-use weir_shared::finding::{Finding, FindingCounts, Severity};
+use weir_shared::finding::{Finding, Severity};
 use weir_shared::flow::Flow;
 use weir_shared::ids::{FlowId, Revision};
 use weir_shared::plan::Plan;
 use weir_shared::published::{PublishState, Snapshot, Standing, VersionDiff, VersionList, VersionView, without_pins};
 use weir_shared::tool::Catalog;
-use weir_shared::wire::FlowDeleted;
 use weir_shared::{canonical, published};
 
 use crate::clock::Clock;
 use crate::library::{Entry, Library, SaveError, Service, Version, VersionFiles};
-use crate::store::{AcceptedVersions, Store, StoreError, Tombstone};
+use crate::store::{AcceptedVersions, Store, StoreError};
 
 /// How often a number is looked for that another worker, or git, takes at the same moment.
 const NUMBERS_TRIED: usize = 8;
@@ -193,10 +194,7 @@ impl Published {
         let _turn = self.0.turn.lock().await;
         for _ in 0..NUMBERS_TRIED {
             let entry = self.at_revision(id, Some(expected)).await?;
-            if FindingCounts::of(&entry.findings).errors > 0 {
-                let errors = entry.findings.iter().filter(|finding| finding.severity == Severity::Error);
-                return Err(PublishError::Findings(errors.cloned().collect()));
-            }
+            refuse_errors(&entry.findings)?;
             let flow = entry.flow.clone().ok_or(PublishError::UnreadableDraft)?;
             let files = self.0.library.versions(id);
             let accepted = self.0.store.accepted_versions(id)?;
@@ -235,12 +233,14 @@ impl Published {
         if snapshot.sha256 != sha256 {
             return Err(PublishError::OtherVersion { number, sha256: snapshot.sha256.clone() });
         }
+        refuse_errors(&self.0.library.check(&snapshot.flow).findings)?;
         self.0.store.accept_version(id.clone(), number, sha256.to_owned()).await?;
         self.0.library.tell(id);
         Ok(())
     }
 
-    /// Copies a version into the draft, which is at this revision. Nothing that is active changes.
+    /// Copies a version into the draft, which is at this revision. Nothing that is active changes, and pins of nodes
+    /// that the version has stay.
     pub(crate) async fn restore(
         &self,
         id: &FlowId,
@@ -248,7 +248,12 @@ impl Published {
         expected: Revision,
     ) -> Result<Arc<Entry>, PublishError> {
         let version = self.version(id, number)?;
-        let text = canonical::print(&usable(&version)?.flow);
+        let mut flow = usable(&version)?.flow.clone();
+        if let Some(draft) = &self.at_revision(id, Some(&expected)).await?.flow {
+            let kept = draft.pins.iter().filter(|(node, _)| flow.node(node).is_some());
+            flow.pins = kept.map(|(node, pin)| (node.clone(), pin.clone())).collect();
+        }
+        let text = canonical::print(&flow);
         let id = id.clone();
         Ok(self.in_library(move |library| library.save(&id, text.as_bytes(), &expected)).await??)
     }
@@ -261,56 +266,6 @@ impl Published {
         let text = similar::TextDiff::from_lines(&before, &after);
         let text = text.unified_diff().context_radius(3).header(&from_name, &to_name).to_string();
         Ok(VersionDiff { from: from_name, to: to_name, text, flow: diff(&from, &to) })
-    }
-
-    /// Removes a flow with its versions, and cancels what depends on it.
-    pub(crate) async fn delete(&self, id: &FlowId, expected: Option<&Revision>) -> Result<FlowDeleted, PublishError> {
-        let _turn = self.0.turn.lock().await;
-        let revision = self.at_revision(id, expected).await?.revision.clone();
-        let tombstone = Tombstone::Deleted { revision };
-        let cancelled = self.0.store.forget_flow(id.clone(), tombstone.clone()).await?;
-        self.finish(id, &tombstone).await?;
-        Ok(FlowDeleted {
-            ok: true,
-            cancelled_schedules: cancelled.schedules,
-            cancelled_webhook_triggers: cancelled.webhook_triggers,
-        })
-    }
-
-    /// Gives a flow, its versions and what depends on it another id.
-    pub(crate) async fn rename(
-        &self,
-        from: &FlowId,
-        to: &FlowId,
-        expected: &Revision,
-    ) -> Result<Arc<Entry>, PublishError> {
-        let _turn = self.0.turn.lock().await;
-        self.at_revision(from, Some(expected)).await?;
-        let taken = to.clone();
-        if self.in_library(move |library| library.is_taken(&taken)).await?? {
-            return Err(SaveError::Exists { id: to.clone() }.into());
-        }
-        self.0.store.rename_flow(from.clone(), to.clone()).await?;
-        self.finish(from, &Tombstone::Renamed { to: to.clone() }).await?;
-        self.0.library.get(to).ok_or_else(|| SaveError::Unknown { id: to.clone() }.into())
-    }
-
-    /// Does with the files what the store has recorded, and records that it is done.
-    async fn finish(&self, id: &FlowId, tombstone: &Tombstone) -> Result<(), PublishError> {
-        let (flow, begun) = (id.clone(), tombstone.clone());
-        let done = self
-            .in_library(move |library| match begun {
-                Tombstone::Deleted { revision } => match library.delete(&flow, Some(&revision)) {
-                    // Written anew since: that is another flow.
-                    Err(SaveError::Conflict { .. }) => Ok(()),
-                    Ok(()) | Err(SaveError::Unknown { .. }) => library.remove_versions(&flow),
-                    Err(error) => Err(error),
-                },
-                Tombstone::Renamed { to } => library.rename(&flow, &to),
-            })
-            .await?;
-        done?;
-        Ok(self.0.store.settle_flow(id.clone()).await?)
     }
 
     async fn set_service(&self, id: &FlowId, service: Service) -> Result<(), PublishError> {
@@ -389,6 +344,11 @@ impl Published {
             plan: Arc::new(plan),
         }))
     }
+}
+
+fn refuse_errors(findings: &[Finding]) -> Result<(), PublishError> {
+    let errors: Vec<Finding> = findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+    if errors.is_empty() { Ok(()) } else { Err(PublishError::Findings(errors)) }
 }
 
 fn no_version(id: &FlowId, number: u64) -> PublishError {

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use weir_shared::diff::Change;
 use weir_shared::ids::Timestamp;
-use weir_shared::limits::Limits;
+use weir_shared::limits::{FLOW_FILE_BYTES, Limits};
 use weir_shared::tool::ToolDeclaration;
 
 use super::*;
 use crate::clock::Clock;
+use crate::store::Tombstone;
 
 /// A machine: its flows, its store, and what it has published.
 struct Machine {
@@ -152,6 +153,64 @@ async fn pins_stay_with_the_draft() {
     let active = machine.published.active(&id("report")).unwrap();
     assert!(active.flow.pins.is_empty() && active.plan.steps[0].pinned_result.is_none());
     assert!(!machine.list("report").state.has_unpublished_changes, "a pin is no change to publish");
+}
+
+#[tokio::test]
+async fn pins_outlive_a_restored_version_where_their_nodes_do() {
+    let machine = Machine::new().await;
+    let first = machine.write("report", "one");
+    machine.published.publish(&id("report"), &first).await.unwrap();
+    let mut pinned = flow("two");
+    pinned["nodes"].as_array_mut().unwrap().push(json!({ "id": "b", "tool": "think" }));
+    pinned["pins"] = json!({ "a": 1, "b": 2 });
+    let draft = machine.library.save(&id("report"), pinned.to_string().as_bytes(), &first).unwrap();
+    let restored = machine.published.restore(&id("report"), 1, draft.revision.clone()).await.unwrap();
+    let pins = restored.flow.as_ref().unwrap().pins.clone();
+    assert_eq!(Value::Object(pins), json!({ "a": 1 }));
+    assert!(!machine.list("report").state.has_unpublished_changes);
+}
+
+/// Each line of a flow stands two spaces further in in its snapshot: the largest flow that can be saved can be published.
+#[tokio::test]
+async fn the_largest_flow_is_a_version_too() {
+    let machine = Machine::new().await;
+    let mut large = flow("one");
+    large["description"] = json!("");
+    let frame = canonical::print(&serde_json::from_value::<Flow>(large.clone()).unwrap()).len();
+    large["description"] = json!("x".repeat(FLOW_FILE_BYTES - frame));
+    let entry = machine.library.create(Some(id("report")), large.to_string().as_bytes()).unwrap();
+    machine.published.publish(&id("report"), &entry.revision).await.unwrap();
+    assert!(fs::metadata(machine.file("report", 1)).unwrap().len() > FLOW_FILE_BYTES as u64);
+    assert_eq!(machine.active("report"), "one");
+}
+
+/// What a worker leaves that is killed between the file and the store: listed, and running nowhere.
+#[tokio::test]
+async fn a_version_that_was_written_and_not_accepted_runs_nowhere_and_keeps_its_number() {
+    let machine = Machine::new().await;
+    let revision = machine.write("report", "one");
+    let draft = machine.entry("report").flow.clone().unwrap();
+    machine.library.add_version(&Snapshot::of(&draft, id("report"), 1, Timestamp(0))).unwrap();
+    let machine = machine.again().await;
+    assert_eq!(machine.standings("report"), [(1, Standing::Unaccepted)]);
+    assert!(matches!(machine.published.active(&id("report")), Err(NotActive::Unaccepted { newest: 1, .. })));
+    machine.published.publish(&id("report"), &revision).await.unwrap();
+    assert_eq!(machine.standings("report"), [(2, Standing::Active), (1, Standing::Unaccepted)]);
+}
+
+#[tokio::test]
+async fn a_version_that_cannot_run_here_is_not_accepted() {
+    let machine = Machine::new().await;
+    machine.write("report", "one");
+    let mut strange = flow("theirs");
+    strange["nodes"][0]["tool"] = json!("tool_of_another_machine");
+    let strange: Flow = serde_json::from_value(strange).unwrap();
+    let theirs = Snapshot::of(&strange, id("report"), 4, Timestamp(0));
+    machine.library.add_version(&theirs).unwrap();
+    let refused = machine.published.accept(&id("report"), 4, &theirs.sha256).await;
+    let Err(PublishError::Findings(findings)) = refused else { panic!("{refused:?}") };
+    assert_eq!(findings[0].code.as_str(), "unavailable_tool");
+    assert_eq!(machine.standings("report"), [(4, Standing::Unaccepted)]);
 }
 
 #[tokio::test]
@@ -321,6 +380,38 @@ async fn a_new_id_takes_versions_and_acceptance_along_also_when_it_was_only_begu
     assert!(machine.library.get(&id("news")).is_none());
     assert_eq!(machine.active("daily"), "one");
     assert!(machine.store.tombstones().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_new_id_loses_no_version_that_is_damaged_and_takes_none_that_is_there() {
+    let machine = Machine::new().await;
+    let revision = machine.write("report", "one");
+    machine.published.publish(&id("report"), &revision).await.unwrap();
+    fs::write(machine.file("report", 2), "no snapshot").unwrap();
+    // What a flow has left behind whose file went without a word.
+    let gone = machine.write("gone", "old");
+    machine.published.publish(&id("gone"), &gone).await.unwrap();
+    machine.library.delete(&id("gone"), None).unwrap();
+    let taken = machine.published.rename(&id("report"), &id("gone"), &revision).await;
+    assert!(matches!(taken, Err(PublishError::Save(SaveError::Exists { .. }))), "{taken:?}");
+    assert_eq!(machine.active("report"), "one");
+
+    machine.published.rename(&id("report"), &id("news"), &revision).await.unwrap();
+    assert_eq!(machine.standings("news"), [(2, Standing::Unreadable), (1, Standing::Active)]);
+    assert_eq!(fs::read_to_string(machine.file("news", 2)).unwrap(), "no snapshot");
+}
+
+#[tokio::test]
+async fn deleting_removes_nothing_outside_the_directory() {
+    let machine = Machine::new().await;
+    let revision = machine.write("report", "one");
+    let outside = machine.home.path().join("outside");
+    fs::create_dir_all(outside.join("report")).unwrap();
+    fs::write(outside.join("report/1.json"), "theirs").unwrap();
+    std::os::unix::fs::symlink(&outside, machine.home.path().join("flows/published")).unwrap();
+    machine.published.delete(&id("report"), Some(&revision)).await.unwrap();
+    assert!(machine.library.get(&id("report")).is_none());
+    assert_eq!(fs::read_to_string(outside.join("report/1.json")).unwrap(), "theirs");
 }
 
 #[tokio::test]

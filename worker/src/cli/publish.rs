@@ -1,9 +1,8 @@
 //! `weir publish`: which version of a flow runs without a person.
 
 use clap::{ArgGroup, Args};
-use serde_json::json;
 use weir_shared::ids::FlowId;
-use weir_shared::published::{Standing, VersionDiff, VersionList, VersionView};
+use weir_shared::published::{Accept, Publish as Asked, Restore, Standing, VersionDiff, VersionList, VersionView};
 use weir_shared::wire::FlowView;
 
 use super::connect::Worker;
@@ -62,11 +61,11 @@ impl Publish {
         let revision = worker.get::<FlowView>(&format!("/api/workflows/{flow}"))?.revision;
         if let Some(number) = self.restore {
             let path = at(&format!("revisions/{number}/restore"));
-            let view: FlowView = worker.post(&path, &json!({ "expectedRevision": revision }))?;
+            let view: FlowView = worker.post(&path, &Restore { expected_revision: Some(revision.to_string()) })?;
             output::tell(&format!("version {number} is in the draft, at revision {}", view.revision));
             return Ok(Exit::Done);
         }
-        let asked = json!({ "published": !self.unpublish, "expectedRevision": revision });
+        let asked = Asked { published: !self.unpublish, expected_revision: Some(revision.to_string()) };
         let list: VersionList = worker.post(&at("publish"), &asked)?;
         self.told(&list)
     }
@@ -89,8 +88,7 @@ impl Publish {
                 return Ok(Exit::Failed);
             }
         }
-        let asked = json!({ "number": number, "sha256": sha256 });
-        let list: VersionList = worker.post(&format!("/api/workflows/{flow}/accept"), &asked)?;
+        let list: VersionList = worker.post(&format!("/api/workflows/{flow}/accept"), &Accept { number, sha256 })?;
         self.told(&list)
     }
 

@@ -159,6 +159,11 @@ impl Library {
         Ok(save::is_taken(&self.shared.directory, id)?)
     }
 
+    /// Whether a flow of this id, there or not, has versions.
+    pub(crate) fn has_versions(&self, id: &FlowId) -> bool {
+        !self.versions(id).versions.is_empty()
+    }
+
     /// Gives a flow and its versions another id, which nothing has. What was done of it before is not done again.
     pub(crate) fn rename(&self, from: &FlowId, to: &FlowId) -> Result<(), SaveError> {
         let mut scan = self.shared.scan();

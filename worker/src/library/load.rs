@@ -83,8 +83,13 @@ pub(super) enum Content {
 }
 
 impl OnDisk {
-    /// Reads a file of the directory; an error of kind `NotFound` when there is none.
+    /// Reads a flow's file of the directory; an error of kind `NotFound` when there is none.
     pub(super) fn read(directory: &Path, name: &str) -> io::Result<Self> {
+        Self::read_at_most(directory, name, FLOW_FILE_BYTES)
+    }
+
+    /// The same for a file that may have this many bytes.
+    pub(super) fn read_at_most(directory: &Path, name: &str, most: usize) -> io::Result<Self> {
         let path = directory.join(name);
         let link = fs::symlink_metadata(&path)?;
         if link.is_symlink() && !stays_inside(directory, &path) {
@@ -99,7 +104,7 @@ impl OnDisk {
             Err(error) => return Ok(Self { content: Content::NotRead(error.to_string()), metadata: link }),
         };
         let metadata = file.metadata()?;
-        Ok(Self { content: content(&file, &metadata), metadata })
+        Ok(Self { content: content(&file, &metadata, most), metadata })
     }
 
     /// The revision of what is on disk. A file that is not read has one too, which changes when the file does.
@@ -120,15 +125,15 @@ impl OnDisk {
     }
 }
 
-fn content(file: &File, metadata: &Metadata) -> Content {
+fn content(file: &File, metadata: &Metadata, allowed: usize) -> Content {
     if !metadata.is_file() {
         return Content::NotRead("it is not a plain file".to_owned());
     }
     // One byte more than is allowed tells a file that grows while it is read.
-    let most = FLOW_FILE_BYTES as u64 + 1;
+    let most = allowed as u64 + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(most)).unwrap_or(0));
     match file.take(most).read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() > FLOW_FILE_BYTES => Content::TooLarge,
+        Ok(_) if bytes.len() > allowed => Content::TooLarge,
         Ok(_) => Content::Bytes(bytes),
         Err(error) => Content::NotRead(error.to_string()),
     }

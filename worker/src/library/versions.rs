@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weir_shared::ids::FlowId;
+use weir_shared::limits::SNAPSHOT_FILE_BYTES;
 use weir_shared::published::{BadSnapshot, Snapshot};
 
 use super::load::{self, Content, OnDisk};
@@ -173,6 +174,10 @@ pub(super) fn set_service(directory: &Path, id: &FlowId, service: Service) -> io
 
 /// Removes every version of a flow.
 pub(super) fn remove(directory: &Path, id: &FlowId) -> io::Result<()> {
+    if !is_inside(directory) {
+        // Somebody else's, as far as this directory goes.
+        return Ok(());
+    }
     let place = place(directory, id);
     let is_link = fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
     let removed = if is_link { fs::remove_file(&place) } else { fs::remove_dir_all(&place) };
@@ -182,18 +187,27 @@ pub(super) fn remove(directory: &Path, id: &FlowId) -> io::Result<()> {
     }
 }
 
-/// Gives a flow's versions to another id, which has none. Each is written anew, since it names its flow.
+/// Whether the versions are in the directory of flows, and not behind a link that leaves it.
+fn is_inside(directory: &Path) -> bool {
+    load::stays_inside(directory, &directory.join(PUBLISHED))
+}
+
+/// Gives a flow's versions to another id, which has none. Each is written anew, since it names its flow; one that
+/// cannot be read is moved as it is.
 pub(super) fn rename(directory: &Path, from: &FlowId, to: &FlowId) -> Result<(), SaveError> {
     let files = Versions::default().of(directory, from);
     for version in &files.versions {
         if let Ok(snapshot) = &version.content {
-            let moved = Snapshot { id: to.clone(), ..snapshot.clone() };
-            match write(directory, &moved) {
+            match write(directory, &Snapshot { id: to.clone(), ..snapshot.clone() }) {
                 // Moved before the worker was killed.
                 Err(SaveError::Exists { .. }) => {}
                 written => written?,
             }
+            continue;
         }
+        let name = file_name(version.number);
+        fs::create_dir_all(place(directory, to))?;
+        fs::rename(place(directory, from).join(&name), place(directory, to).join(&name))?;
     }
     if files.service == Service::Out && !files.versions.is_empty() {
         set_service(directory, to, Service::Out)?;
@@ -202,7 +216,7 @@ pub(super) fn rename(directory: &Path, from: &FlowId, to: &FlowId) -> Result<(),
 }
 
 fn read_version(place: &Path, id: &FlowId, number: u64) -> Option<(Marks, Version)> {
-    let on_disk = match OnDisk::read(place, &file_name(number)) {
+    let on_disk = match OnDisk::read_at_most(place, &file_name(number), SNAPSHOT_FILE_BYTES) {
         Ok(on_disk) => on_disk,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(error) => {
@@ -212,7 +226,7 @@ fn read_version(place: &Path, id: &FlowId, number: u64) -> Option<(Marks, Versio
     };
     let content = match &on_disk.content {
         Content::Bytes(bytes) => Snapshot::read(bytes, id, number).map_err(Unfit::from),
-        Content::TooLarge => Err(Unfit::NotRead("it is larger than a flow may be".to_owned())),
+        Content::TooLarge => Err(Unfit::NotRead("it is larger than a version may be".to_owned())),
         Content::NotRead(reason) => Err(Unfit::NotRead(reason.clone())),
     };
     Some((Marks::of(&on_disk.metadata), Version { number, content }))
