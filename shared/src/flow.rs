@@ -278,7 +278,7 @@ pub enum CatchUp {
     All,
 }
 
-/// How much a run may do without asking.
+/// How much a run may do without asking; a wider mode is a greater one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionMode {
@@ -286,6 +286,17 @@ pub enum PermissionMode {
     AskForApproval,
     ApproveForMe,
     FullAccess,
+}
+
+impl PermissionMode {
+    /// The mode as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AskForApproval => "ask-for-approval",
+            Self::ApproveForMe => "approve-for-me",
+            Self::FullAccess => "full-access",
+        }
+    }
 }
 
 /// A remark on the canvas.

@@ -19,6 +19,7 @@ mod full_disk;
 mod joins;
 mod live_output;
 mod many_clients;
+mod owners;
 mod publishing;
 mod restarts;
 mod resuming;

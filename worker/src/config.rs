@@ -4,6 +4,7 @@
 //! (`WEIR_CFG_SHUTDOWN_GRACE_SECONDS`). A name that is no key is an error, and says which key is near: a mistyped
 //! limit must not be no limit. Putting the sources together is pure; reading them is [`Sources`].
 
+mod key;
 mod shown;
 
 use std::collections::BTreeMap;
@@ -13,9 +14,12 @@ use std::time::Duration;
 
 use weir_shared::limits::Limits;
 
+pub(crate) use key::Key;
+
 use crate::process::{CgroupPlace, CgroupSettings, Contained};
 use crate::retention;
 use crate::secret::SecretSources;
+use key::PREFIX;
 
 /// What the worker and the commands go by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub(crate) struct Config {
     pub(crate) cgroups: CgroupSettings,
     /// Where secrets are looked for.
     pub(crate) secrets: SecretSources,
+    /// `tokens.toml`, which names tokens beside the state directory's own; none where there is no home.
+    pub(crate) tokens: Option<PathBuf>,
     /// The user's own plugins, beside those of the flow directory; none where there is no home.
     pub(crate) user_plugins: Option<PathBuf>,
 }
@@ -72,103 +78,6 @@ pub(crate) enum ConfigError {
 fn near(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
 }
-
-/// One setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
-    Flows,
-    State,
-    Listen,
-    Page,
-    Hosts,
-    AllowOrigins,
-    RunParallel,
-    GateExpiresDays,
-    ShutdownGraceSeconds,
-    RetentionRuns,
-    RetentionDays,
-    RetentionOutputBytes,
-    LimitsFlowSteps,
-    OutputMaxBytes,
-    FilesRoots,
-    NetworkPublicOnly,
-    WebhooksAllowRemote,
-    CgroupDirectory,
-    CgroupFor,
-}
-
-impl Key {
-    const ALL: [Key; 19] = [
-        Key::Flows,
-        Key::State,
-        Key::Listen,
-        Key::Page,
-        Key::Hosts,
-        Key::AllowOrigins,
-        Key::RunParallel,
-        Key::GateExpiresDays,
-        Key::ShutdownGraceSeconds,
-        Key::RetentionRuns,
-        Key::RetentionDays,
-        Key::RetentionOutputBytes,
-        Key::LimitsFlowSteps,
-        Key::OutputMaxBytes,
-        Key::FilesRoots,
-        Key::NetworkPublicOnly,
-        Key::WebhooksAllowRemote,
-        Key::CgroupDirectory,
-        Key::CgroupFor,
-    ];
-
-    /// Its name in the file.
-    fn name(self) -> &'static str {
-        match self {
-            Key::Flows => "flows",
-            Key::State => "state",
-            Key::Listen => "listen",
-            Key::Page => "page",
-            Key::Hosts => "hosts",
-            Key::AllowOrigins => "allowOrigins",
-            Key::RunParallel => "run.parallel",
-            Key::GateExpiresDays => "gate.expiresDays",
-            Key::ShutdownGraceSeconds => "shutdown.graceSeconds",
-            Key::RetentionRuns => "retention.runs",
-            Key::RetentionDays => "retention.days",
-            Key::RetentionOutputBytes => "retention.outputBytes",
-            Key::LimitsFlowSteps => "limits.flowSteps",
-            Key::OutputMaxBytes => "output.maxBytes",
-            Key::FilesRoots => "files.roots",
-            Key::NetworkPublicOnly => "network.publicOnly",
-            Key::WebhooksAllowRemote => "webhooks.allowRemote",
-            Key::CgroupDirectory => "cgroup.directory",
-            Key::CgroupFor => "cgroup.for",
-        }
-    }
-
-    /// Its name in the environment.
-    fn variable(self) -> String {
-        let mut variable = PREFIX.to_owned();
-        for c in self.name().chars() {
-            match c {
-                '.' => variable.push('_'),
-                c if c.is_ascii_uppercase() => variable.extend(['_', c]),
-                c => variable.push(c.to_ascii_uppercase()),
-            }
-        }
-        variable
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.name() == name)
-    }
-
-    fn of_variable(variable: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.variable() == variable)
-    }
-}
-
-/// What a variable of the environment begins with to be a setting.
-const PREFIX: &str = "WEIR_CFG_";
 
 /// Where settings come from, read but not judged.
 #[derive(Debug, Clone, Default)]
@@ -239,11 +148,13 @@ impl Config {
             remote_webhooks: false,
             cgroups: CgroupSettings::default(),
             secrets: SecretSources::default(),
+            tokens: None,
             user_plugins: base(&sources.environment, "XDG_DATA_HOME", ".local/share")
                 .map(|base| base.join("weir/plugins")),
         };
         let beside = base(&sources.environment, "XDG_CONFIG_HOME", ".config").map(|base| base.join("weir"));
         config.secrets = SecretSources::of(&sources.environment, beside.as_deref());
+        config.tokens = beside.map(|beside| beside.join("tokens.toml"));
         if let Some((path, text)) = &sources.file {
             let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::File {
                 path: path.clone(),

@@ -11,27 +11,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use weir_shared::wire::PluginEffects;
 
 use crate::access::code::Codes;
-use crate::access::origin::Names;
 use crate::access::session::SessionCookie;
 use crate::access::token::{SECRET_BYTES, Token};
 use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
-use crate::config::Config;
+use crate::config::{Config, Key};
 use crate::engine::Runs;
 use crate::intake::webhook::{Webhooks, WebhooksOf};
+use crate::live::Live;
 use crate::parts::{Parts, PartsError, assemble};
 use crate::process::confine_worker;
+use crate::reload::{self, Reload};
 use crate::retention::Retention;
 use crate::secret::{SecretError, hide_in_log};
 use crate::shutdown::{Shutdown, Stage};
+use crate::signals::{Asked, Signals};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
 use crate::store::{OpenError, Store};
 use crate::task::{Alarm, spawn_vital};
+use crate::token_file::TokenFileError;
 use crate::tool::plugin::{PluginError, Plugins};
 
 /// Threads that run tasks. The work is waiting: for children, the disk and clients.
@@ -58,6 +60,8 @@ pub(crate) enum StartError {
     #[error(transparent)]
     Secrets(#[from] SecretError),
     #[error(transparent)]
+    Tokens(#[from] TokenFileError),
+    #[error(transparent)]
     Parts(#[from] PartsError),
     #[error(transparent)]
     Trust(#[from] PluginError),
@@ -74,10 +78,18 @@ pub(crate) enum Ended {
     Broken,
 }
 
+/// What the worker is started with.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) config: Config,
+    /// Settings that were given as flags, and win over whatever is read later.
+    pub(crate) flags: Vec<(Key, String)>,
+    /// Plugins whose folders are to be trusted as they are now.
+    pub(crate) trusted: Vec<String>,
+}
+
 /// Runs the worker until it is asked to end.
-///
-/// `trusted` names plugins whose folders are to be trusted as they are now.
-pub(crate) fn run(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
+pub(crate) fn run(start: Start) -> Result<Ended, StartError> {
     // Before there are threads: it holds for all of them, and for every child.
     confine_worker()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -87,12 +99,13 @@ pub(crate) fn run(config: Config, trusted: &[String]) -> Result<Ended, StartErro
         .thread_name("weir")
         .enable_all()
         .build()?;
-    let ended = runtime.block_on(work(config, trusted));
+    let ended = runtime.block_on(work(start));
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 
-async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
+async fn work(start: Start) -> Result<Ended, StartError> {
+    let Start { config, flags, trusted } = start;
     // Before anything that could be left half done.
     let mut signals = Signals::listen()?;
     let secrets = config.secrets.read()?;
@@ -110,15 +123,16 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
 
     let Parts { clock, toolbox, plugins, library, published, runs } =
         assemble(&config, &flows, (&store, &secrets), watch.clone()).await?;
-    for id in trusted {
+    for id in &trusted {
         trust(&plugins, id).await?;
     }
     for refused in library.refused() {
         tracing::warn!(file = %refused.name, finding = %refused.finding.message, "a file is not taken as a flow");
     }
 
+    let rules = Live::new(reload::rules(&config, address)?);
     let access = Arc::new(Access {
-        names: Names::of(address, &config.hosts, &config.allow_origins),
+        rules: rules.clone(),
         cookie: SessionCookie::of(&worker.id),
         token: token.clone(),
         codes: Codes::default(),
@@ -144,7 +158,7 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
         published,
         runs: runs.clone(),
         toolbox,
-        plugins,
+        plugins: plugins.clone(),
         webhooks: webhooks.clone(),
         limits: config.limits,
         secrets,
@@ -153,7 +167,10 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     };
     let door = Door::new(access, webhooks, warp::service(routes(&api)));
     let (close_door, door_closes) = oneshot::channel::<()>();
-    let retention = Retention::new(store.clone(), config.state.clone(), clock, config.retention);
+    let kept = Live::new(config.retention);
+    let retention = Retention::new(store.clone(), config.state.clone(), clock, kept.clone());
+    let grace = config.shutdown_grace;
+    let reload = Reload { config, flags, address, plugins, rules, retention: kept };
     let retaining = spawn_vital("retention", alarm.clone(), retention.work(watch));
     let serving = spawn_vital(
         "serve",
@@ -168,9 +185,9 @@ async fn work(config: Config, trusted: &[String]) -> Result<Ended, StartError> {
     }
     say_where(address, &token);
 
-    let ended = wait_for_the_end(&mut signals, &mut alarms).await;
+    let ended = wait_for_the_end(&mut signals, &mut alarms, &reload).await;
     state.withdraw();
-    drain(&runs, &shutdown, config.shutdown_grace, &mut signals).await;
+    drain(&runs, &shutdown, grace, &mut signals).await;
     drop(close_door);
     serving.ended().await;
     retaining.ended().await;
@@ -207,17 +224,32 @@ async fn drain(runs: &Runs, shutdown: &Shutdown, grace: Duration, signals: &mut 
     }
 }
 
-/// Waits for a signal or the death of a vital task.
-async fn wait_for_the_end(signals: &mut Signals, alarms: &mut mpsc::Receiver<&'static str>) -> Ended {
-    tokio::select! {
-        name = signals.next() => {
-            tracing::info!(signal = name, "ending");
-            Ended::Asked
+/// Waits for a signal to end or the death of a vital task; reads again what can change whenever it is asked to.
+async fn wait_for_the_end(signals: &mut Signals, alarms: &mut mpsc::Receiver<&'static str>, reload: &Reload) -> Ended {
+    loop {
+        tokio::select! {
+            signal = signals.any() => match signal {
+                Asked::End(name) => {
+                    tracing::info!(signal = name, "ending");
+                    return Ended::Asked;
+                }
+                Asked::Reload => read_again(reload).await,
+            },
+            task = alarms.recv() => {
+                tracing::error!(task, "a vital task died; ending");
+                return Ended::Broken;
+            }
         }
-        task = alarms.recv() => {
-            tracing::error!(task, "a vital task died; ending");
-            Ended::Broken
+    }
+}
+
+async fn read_again(reload: &Reload) {
+    match reload.run().await {
+        Ok(waiting) if waiting.is_empty() => tracing::info!("configuration, tokens and plugins are read again"),
+        Ok(waiting) => {
+            tracing::warn!(settings = waiting.join(", "), "read again; these settings hold from the next start on");
         }
+        Err(error) => tracing::error!(%error, "nothing is changed: it cannot be read again"),
     }
 }
 
@@ -241,23 +273,4 @@ fn say_where(address: SocketAddr, token: &Token) {
     };
     // Nobody reading is no reason not to work.
     let _nobody_reads = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
-}
-
-/// The signals that ask the worker to end.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
-    }
 }

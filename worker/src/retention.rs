@@ -11,6 +11,7 @@ use std::time::Duration;
 use weir_shared::ids::{RunId, Timestamp};
 
 use crate::clock::Clock;
+use crate::live::Live;
 use crate::run_dir::{RunDirectory, runs_on_disk};
 use crate::shutdown::{ShutdownWatch, Stage};
 use crate::store::{Kept, Store, StoreError};
@@ -40,7 +41,7 @@ pub(crate) struct Retention {
     store: Store,
     state: PathBuf,
     clock: Clock,
-    limits: Limits,
+    limits: Live<Limits>,
 }
 
 /// What one pass took away.
@@ -69,7 +70,7 @@ pub(crate) enum PassError {
 
 impl Retention {
     /// Keeps this much of the runs of this store.
-    pub(crate) fn new(store: Store, state: PathBuf, clock: Clock, limits: Limits) -> Self {
+    pub(crate) fn new(store: Store, state: PathBuf, clock: Clock, limits: Live<Limits>) -> Self {
         Self { store, state, clock, limits }
     }
 
@@ -90,7 +91,8 @@ impl Retention {
 
     /// Takes away what is past the limits now.
     pub(crate) async fn pass(&self) -> Result<Pass, PassError> {
-        let kept = Kept { newest: self.limits.runs, since: before(self.clock.now(), self.limits.age) };
+        let limits = self.limits.get();
+        let kept = Kept { newest: limits.runs, since: before(self.clock.now(), limits.age) };
         let surplus = self.store.prune(kept).await?;
         let events = self.store.expire_events(self.clock.now()).await?;
         let mut pass = Pass { surplus: surplus.len(), events, ..Pass::default() };
@@ -98,7 +100,7 @@ impl Retention {
         pass.stray = stray.iter().filter(|run| !surplus.contains(run)).count();
         let mut bytes: u64 = directories.iter().map(|(_, bytes)| bytes).sum();
         for (run, own) in directories {
-            if bytes <= self.limits.bytes {
+            if bytes <= limits.bytes {
                 break;
             }
             match forget(&self.store, &self.state, run).await {

@@ -31,7 +31,7 @@ impl Kept {
 
     async fn pass(&self, limits: Limits) -> Pass {
         let clock = Clock::system();
-        Retention::new(self.store.clone(), self.home.path().to_owned(), clock, limits).pass().await.unwrap()
+        Retention::new(self.store.clone(), self.home.path().to_owned(), clock, Live::new(limits)).pass().await.unwrap()
     }
 
     /// The runs that the store has and those that have a directory.

@@ -1,12 +1,12 @@
 //! One-time codes: what `weir open` puts into an address in place of the token, so that a log or a browser's history
 //! keeps nothing that still opens anything.
 //!
-//! A code lives for a minute, in memory only, as a digest, and opens one session.
+//! A code lives for a minute, in memory only, as a digest, and opens one session of whoever asked for it.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::token::digest;
+use super::token::{OpenedBy, digest};
 
 /// How long a code is good for.
 pub(crate) const CODE_LIFE: Duration = Duration::from_mins(1);
@@ -20,27 +20,28 @@ pub(crate) struct Codes(Mutex<Vec<Waiting>>);
 #[derive(Debug)]
 struct Waiting {
     digest: [u8; 32],
+    by: OpenedBy,
     until: Instant,
 }
 
 impl Codes {
-    /// Lets this code open one session, for a while from now.
-    pub(crate) fn admit(&self, code: &str, now: Instant) {
+    /// Lets this code open one session, for a while from now, on the token that asked for it.
+    pub(crate) fn admit(&self, code: &str, by: OpenedBy, now: Instant) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|code| code.until > now);
         if waiting.len() == MOST {
             waiting.remove(0);
         }
-        waiting.push(Waiting { digest: digest(code), until: now + CODE_LIFE });
+        waiting.push(Waiting { digest: digest(code), by, until: now + CODE_LIFE });
     }
 
-    /// Whether this code is good; it is not any more after that.
-    pub(crate) fn spend(&self, code: &str, now: Instant) -> bool {
+    /// The token that this code stands on, if it is good; it is not any more after that.
+    pub(crate) fn spend(&self, code: &str, now: Instant) -> Option<OpenedBy> {
         let digest = digest(code);
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|code| code.until > now);
         let found = waiting.iter().position(|code| code.digest == digest);
-        found.map(|index| waiting.remove(index)).is_some()
+        found.map(|index| waiting.remove(index).by)
     }
 }
 
@@ -52,12 +53,12 @@ mod tests {
     fn a_code_opens_once_and_not_after_a_minute() {
         let codes = Codes::default();
         let now = Instant::now();
-        codes.admit("a", now);
-        codes.admit("b", now);
-        assert!(!codes.spend("c", now));
-        assert!(codes.spend("a", now));
-        assert!(!codes.spend("a", now), "it was spent");
-        assert!(!codes.spend("b", now + CODE_LIFE), "it has expired");
+        codes.admit("a", OpenedBy::Named([7; 32]), now);
+        codes.admit("b", OpenedBy::Local, now);
+        assert_eq!(codes.spend("c", now), None);
+        assert_eq!(codes.spend("a", now), Some(OpenedBy::Named([7; 32])));
+        assert_eq!(codes.spend("a", now), None, "it was spent");
+        assert_eq!(codes.spend("b", now + CODE_LIFE), None, "it has expired");
     }
 
     #[test]
@@ -65,9 +66,10 @@ mod tests {
         let codes = Codes::default();
         let now = Instant::now();
         for code in 0..=MOST {
-            codes.admit(&code.to_string(), now);
+            codes.admit(&code.to_string(), OpenedBy::Local, now);
         }
-        assert!(!codes.spend("0", now));
-        assert!(codes.spend("1", now) && codes.spend(&MOST.to_string(), now));
+        assert_eq!(codes.spend("0", now), None);
+        assert_eq!(codes.spend("1", now), Some(OpenedBy::Local));
+        assert_eq!(codes.spend(&MOST.to_string(), now), Some(OpenedBy::Local));
     }
 }

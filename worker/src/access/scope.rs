@@ -1,32 +1,31 @@
 //! What a caller may do, and on whose behalf.
 
+use serde::{Deserialize, Serialize};
 use weir_shared::flow::PermissionMode;
 use weir_shared::ids::Owner;
 
+use super::token::OpenedBy;
+
 /// What a token or a session opens. A wider scope holds every narrower one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Scope {
-    /// Sees flows and runs.
+    /// Sees flows and its own runs
     Read,
-    /// Also starts saved flows, and cancels its own.
+    /// Also starts saved flows, and cancels its own runs
     Run,
-    /// Also writes, approves, and sends plans of its own.
+    /// Also writes, approves, sends plans of its own, and sees everybody's runs
     Admin,
 }
 
 impl Scope {
-    /// The scope as it stands in JSON and in the store.
+    /// The scope as it stands in JSON.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Scope::Read => "read",
             Scope::Run => "run",
             Scope::Admin => "admin",
         }
-    }
-
-    /// The scope of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        [Scope::Read, Scope::Run, Scope::Admin].into_iter().find(|scope| scope.as_str() == name)
     }
 }
 
@@ -37,12 +36,14 @@ pub(crate) struct Caller {
     pub(crate) scope: Scope,
     /// The widest permission mode of a run that this caller starts.
     pub(crate) most: PermissionMode,
+    /// The token that it stands on.
+    pub(crate) by: OpenedBy,
 }
 
 impl Caller {
     /// The person who owns the machine: the holder of the state directory's token.
     pub(crate) fn local() -> Self {
-        Self { owner: Owner::local(), scope: Scope::Admin, most: PermissionMode::FullAccess }
+        Self { owner: Owner::local(), scope: Scope::Admin, most: PermissionMode::FullAccess, by: OpenedBy::Local }
     }
 
     /// Whether this caller may do what needs `scope`.
@@ -52,14 +53,7 @@ impl Caller {
 
     /// Whether this caller may choose this permission mode.
     pub(crate) fn may_run_in(&self, mode: PermissionMode) -> bool {
-        fn width(mode: PermissionMode) -> u8 {
-            match mode {
-                PermissionMode::AskForApproval => 0,
-                PermissionMode::ApproveForMe => 1,
-                PermissionMode::FullAccess => 2,
-            }
-        }
-        width(mode) <= width(self.most)
+        mode <= self.most
     }
 
     /// Whose this caller sees: everybody's (`None`), or its own only.
@@ -79,19 +73,12 @@ mod tests {
 
     #[test]
     fn a_wider_scope_holds_the_narrower_ones() {
-        let caller = Caller { owner: Owner("ci".to_owned()), scope: Scope::Run, most: PermissionMode::AskForApproval };
+        let most = PermissionMode::AskForApproval;
+        let caller = Caller { owner: Owner("ci".to_owned()), scope: Scope::Run, most, by: OpenedBy::Local };
         assert!(caller.may(Scope::Read) && caller.may(Scope::Run) && !caller.may(Scope::Admin));
         assert!(caller.sees(&Owner("ci".to_owned())) && !caller.sees(&Owner::local()));
         assert!(caller.may_run_in(PermissionMode::AskForApproval) && !caller.may_run_in(PermissionMode::ApproveForMe));
         assert!(Caller::local().may_run_in(PermissionMode::FullAccess));
         assert!(Caller::local().sees(&Owner("ci".to_owned())));
-    }
-
-    #[test]
-    fn a_scope_is_read_back_from_its_name() {
-        for scope in [Scope::Read, Scope::Run, Scope::Admin] {
-            assert_eq!(Scope::named(scope.as_str()), Some(scope));
-        }
-        assert_eq!(Scope::named("root"), None);
     }
 }

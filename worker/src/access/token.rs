@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -38,6 +39,16 @@ impl Token {
     pub(crate) fn matches(&self, sent: &str) -> bool {
         digest(&self.0).ct_eq(&digest(sent)).into()
     }
+}
+
+/// Which token a caller, a session or a code stands on: what a token opened ends with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum OpenedBy {
+    /// The state directory's own.
+    Local,
+    /// The named token of this SHA-256.
+    Named([u8; 32]),
 }
 
 impl fmt::Debug for Token {

@@ -31,11 +31,13 @@ use super::problem::{ApiError, refuse};
 use super::session::Sessions;
 use crate::access::code::Codes;
 use crate::access::entry::{Approach, Credential, Head, admit, approach, check_name};
+use crate::access::named::NamedTokens;
 use crate::access::origin::{Names, OriginStanding};
 use crate::access::scope::Caller;
 use crate::access::session::SessionCookie;
-use crate::access::token::Token;
+use crate::access::token::{OpenedBy, Token};
 use crate::intake::webhook::Webhooks;
+use crate::live::Live;
 
 /// Scripts and styles from the worker alone, none inline; WASM may be compiled; nobody may frame the page.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -45,7 +47,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// What the door goes by.
 #[derive(Debug)]
 pub(crate) struct Access {
-    pub(crate) names: Names,
+    pub(crate) rules: Live<Rules>,
     pub(crate) cookie: SessionCookie,
     pub(crate) token: Token,
     /// What may open a session in the token's place.
@@ -53,11 +55,31 @@ pub(crate) struct Access {
     pub(crate) sessions: Sessions,
 }
 
+/// What of it may change while the worker runs, all at once.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) names: Names,
+    pub(crate) tokens: NamedTokens,
+}
+
 impl Access {
+    /// Whom a token lets in.
+    pub(super) fn caller_of(&self, token: &str) -> Option<Caller> {
+        if self.token.matches(token) { Some(Caller::local()) } else { self.rules.get().tokens.caller_of(token) }
+    }
+
+    /// Whom something lets in that stands on this token, while there is the token.
+    pub(super) fn caller_on(&self, token: OpenedBy) -> Option<Caller> {
+        match token {
+            OpenedBy::Local => Some(Caller::local()),
+            OpenedBy::Named(digest) => self.rules.get().tokens.caller(&digest),
+        }
+    }
+
     fn known(&self, credential: &Credential) -> Option<Caller> {
         match credential {
-            Credential::Token(token) => self.token.matches(token).then(Caller::local),
-            Credential::Session(secret) => self.sessions.caller(&secret.digest()),
+            Credential::Token(token) => self.caller_of(token),
+            Credential::Session(secret) => self.caller_on(self.sessions.find(&secret.digest())?.opened_by),
             Credential::Nothing => None,
         }
     }
@@ -96,15 +118,16 @@ where
         let (access, webhooks, routes) = (self.access.clone(), self.webhooks.clone(), self.routes.clone());
         Box::pin(async move {
             let (parts, body) = request.into_parts();
+            let rules = access.rules.get();
             if let Some(trigger) = hooks::trigger_of(&parts) {
-                let mut response = match check_name(&head_of(&parts), &access.names) {
+                let mut response = match check_name(&head_of(&parts), &rules.names) {
                     Ok(()) => hooks::receive(&webhooks, trigger, &parts, body).await,
                     Err(refusal) => turn_away(&parts, body, &refusal.into()).await,
                 };
                 guard(response.headers_mut(), true);
                 return Ok(response);
             }
-            let approach = approach(&head_of(&parts), &access.names, &access.cookie);
+            let approach = approach(&head_of(&parts), &rules.names, &access.cookie);
             let origin = approach.as_ref().map_or(OriginStanding::Absent, |approach| approach.origin.clone());
             let is_api = parts.uri.path().starts_with("/api");
             let mut response = match approach {

@@ -40,7 +40,7 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 use weir_shared::limits::Limits;
 
-pub(crate) use door::{Access, Door};
+pub(crate) use door::{Access, Door, Rules};
 pub(crate) use session::Sessions;
 
 use crate::assets::Page;

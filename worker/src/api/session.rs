@@ -19,7 +19,7 @@ use crate::access::code::CODE_LIFE;
 use crate::access::entry::Refusal;
 use crate::access::scope::{Caller, Scope};
 use crate::access::session::{SESSION_LIFE, SessionSecret};
-use crate::access::token::{SECRET_BYTES, hexadecimal};
+use crate::access::token::{OpenedBy, SECRET_BYTES, hexadecimal};
 use crate::clock::Clock;
 use crate::store::{SessionRecord, Store, StoreError};
 
@@ -36,27 +36,21 @@ impl Sessions {
         Self { store, clock }
     }
 
-    /// Whom the session of this digest belongs to, while it lasts. A store that cannot be read knows nobody.
-    pub(super) fn caller(&self, digest: &[u8; 32]) -> Option<Caller> {
+    /// The session of this digest, while it lasts. A store that cannot be read has none.
+    pub(super) fn find(&self, digest: &[u8; 32]) -> Option<SessionRecord> {
         let record = self.store.session(digest, self.clock.now()).inspect_err(|error| {
             tracing::warn!(%error, "sessions cannot be read");
         });
-        let record = record.ok()??;
-        Some(Caller { owner: record.owner, scope: Scope::named(&record.scope)?, most: record.permission_mode })
+        record.ok()?
     }
 
-    async fn open(&self, caller: Caller) -> Result<SessionSecret, ApiError> {
+    async fn open(&self, opened_by: OpenedBy) -> Result<SessionSecret, ApiError> {
         let mut random = [0; SECRET_BYTES];
         getrandom::fill(&mut random).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
         let secret = SessionSecret::of(&random);
         let now = self.clock.now();
         let life = i64::try_from(SESSION_LIFE.as_millis()).unwrap_or(i64::MAX);
-        let record = SessionRecord {
-            owner: caller.owner,
-            scope: caller.scope.as_str().to_owned(),
-            permission_mode: caller.most,
-            expires_at: Timestamp(now.0.saturating_add(life)),
-        };
+        let record = SessionRecord { opened_by, expires_at: Timestamp(now.0.saturating_add(life)) };
         self.store.put_session(secret.digest(), record, now).await?;
         Ok(secret)
     }
@@ -95,23 +89,22 @@ pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
 async fn open(api: &Api, body: &[u8]) -> Answer {
     let OpenSession { token } = read(body)?;
     let token = token.trim();
-    if !api.access.token.matches(token) && !api.access.codes.spend(token, Instant::now()) {
-        return Err(Refusal::NoCredential.into());
-    }
-    let caller = Caller::local();
-    let secret = api.access.sessions.open(caller.clone()).await?;
+    let caller =
+        api.access.caller_of(token).or_else(|| api.access.caller_on(api.access.codes.spend(token, Instant::now())?));
+    let caller = caller.ok_or(Refusal::NoCredential)?;
+    let secret = api.access.sessions.open(caller.by).await?;
     let mut response = json(StatusCode::OK, &view(api, &caller))?;
     set_cookie(&mut response, &api.access.cookie.open(&secret))?;
     Ok(response)
 }
 
-/// A code that opens one session as `local` would, for whoever has all that `local` has.
+/// A code that opens one session of the caller's own.
 fn new_code(api: &Api, caller: &Caller) -> Answer {
     require(caller, Scope::Admin)?;
     let mut random = [0; SECRET_BYTES];
     getrandom::fill(&mut random).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
     let code = hexadecimal(&random);
-    api.access.codes.admit(&code, Instant::now());
+    api.access.codes.admit(&code, caller.by, Instant::now());
     json(StatusCode::CREATED, &SessionCode { code, expires_in_seconds: CODE_LIFE.as_secs() })
 }
 

@@ -31,6 +31,7 @@ mod serve;
 mod shell;
 mod store;
 mod telling;
+mod token;
 mod trust;
 mod webhook;
 
@@ -67,6 +68,7 @@ enum Command {
     Store(store::Store),
     Logs(logs::Logs),
     Trust(trust::Trust),
+    Token(token::Tokens),
     Webhook(webhook::Webhook),
     Open(open::Open),
     Schedule(schedule::Schedule),
@@ -113,6 +115,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Store(store) => store.execute(),
         Command::Logs(logs) => logs.execute(),
         Command::Trust(trust) => trust.execute(),
+        Command::Token(tokens) => tokens.execute(),
         Command::Webhook(webhook) => webhook.execute(),
         Command::Open(open) => open.execute(),
         Command::Schedule(schedule) => schedule.execute(),

@@ -8,7 +8,7 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::{Done, configuration, log};
 use crate::config::Key;
-use crate::daemon::{self, Ended, StartError};
+use crate::daemon::{self, Ended, Start, StartError};
 
 /// Run the worker, its API and its page
 ///
@@ -45,7 +45,8 @@ impl Serve {
             self.listen.clone().map(|listen| (Key::Listen, listen)),
             path(Key::Page, &self.page),
         ];
-        let config = configuration(flags.into_iter().flatten().collect())?;
+        let flags: Vec<(Key, String)> = flags.into_iter().flatten().collect();
+        let config = configuration(flags.clone())?;
         if !is_private(config.listen) && !self.i_understand_plain_http {
             return Err(Stop::usage(&format!(
                 "{} can be reached from elsewhere, and the API speaks plain HTTP: put TLS in front and listen on \
@@ -54,13 +55,14 @@ impl Serve {
             )));
         }
         log::to_standard_error();
-        match daemon::run(config, &self.trust) {
+        match daemon::run(Start { config, flags, trusted: self.trust }) {
             Ok(Ended::Asked) => Ok(Exit::Done),
             Ok(Ended::Broken) => Ok(Exit::Failed),
             Err(
                 error @ (StartError::State(_)
                 | StartError::Store(_)
                 | StartError::Secrets(_)
+                | StartError::Tokens(_)
                 | StartError::Listen { .. }
                 | StartError::Trust(_)),
             ) => Err(Stop::usage(&error)),

@@ -25,6 +25,11 @@ impl Config {
         Key::ALL.into_iter().map(setting).collect()
     }
 
+    /// The settings whose values differ from another configuration's.
+    pub(crate) fn differing(&self, other: &Self) -> Vec<Key> {
+        Key::ALL.into_iter().filter(|key| self.value(*key) != other.value(*key)).collect()
+    }
+
     fn value(&self, key: Key) -> String {
         let path = |path: &Path| path.display().to_string();
         match key {

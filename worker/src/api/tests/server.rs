@@ -12,15 +12,17 @@ use weir_shared::limits::Limits;
 
 use super::client::Ask;
 use crate::access::code::Codes;
+use crate::access::named::NamedTokens;
 use crate::access::origin::Names;
 use crate::access::session::SessionCookie;
 use crate::access::token::{SECRET_BYTES, Token};
-use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
+use crate::api::{Access, Api, Door, Rules, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
 use crate::clock::Clock;
 use crate::engine::{Runs, Settings};
 use crate::intake::webhook::{Webhooks, WebhooksOf};
 use crate::library::Library;
+use crate::live::Live;
 use crate::process::{CgroupSettings, Supervisor};
 use crate::published::Published;
 use crate::secret::SecretSources;
@@ -59,8 +61,10 @@ impl Server {
         let flows = state.join("flows");
         let store = Store::open(&state.join("weir.redb")).unwrap();
         let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
+        let names = Names::of(address, &[], &["https://ally.example".to_owned()]);
+        let rules = Live::new(Rules { names, tokens: NamedTokens::default() });
         let access = Arc::new(Access {
-            names: Names::of(address, &[], &["https://ally.example".to_owned()]),
+            rules: rules.clone(),
             cookie: SessionCookie::of(&worker.id),
             token: token.clone(),
             codes: Codes::default(),

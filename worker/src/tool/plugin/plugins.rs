@@ -114,7 +114,7 @@ impl Plugins {
     }
 
     /// Reads what has changed, where that keeps nobody waiting.
-    async fn look(&self) -> Result<(), PluginError> {
+    pub(crate) async fn look(&self) -> Result<(), PluginError> {
         let shared = Arc::clone(&self.shared);
         let looked = tokio::task::spawn_blocking(move || shared.look()).await;
         looked.map_err(|error| PluginError::Broken { reason: error.to_string() })??;
