@@ -8,6 +8,7 @@
 //! - [`backend`]: addresses and answers; the calls themselves are drawn half
 //! - [`form`], [`inspector`]: fields made from schemas, values to refer to, the flow's inputs as rows
 //! - [`library`], [`runs`]: how flows are ordered and sketched; a run's stream folded, its steps as rows
+//! - [`webhooks`]: what their states are called
 //! - [`ui`]: what values look like to people; the controls themselves are drawn half
 //!
 //! The drawing half exists for wasm32 only. A component gets values and a way to say what the user did; only
@@ -36,6 +37,7 @@ pub mod library;
 pub mod model;
 pub mod runs;
 pub mod ui;
+pub mod webhooks;
 
 #[cfg(target_arch = "wasm32")]
 mod app;

@@ -267,6 +267,29 @@ fn a_webhook_is_live_when_it_is_made_and_dead_when_it_is_removed_and_stays_so() 
     Ok(())
 }
 
+/// The kind of C132: what waits must not hold the end up.
+#[test]
+fn a_sender_that_waits_holds_no_stop_up() -> Result<()> {
+    let mut worker = Worker::start()?;
+    publish(&worker.client()?, "slow", &one_command_flow("Slow", "echo ran >> \"$HOME/count\"; sleep 952.2"))?;
+    let hook = Hook::make(&worker, "slow")?;
+    let answer = std::thread::scope(|scope| -> Result<Answer> {
+        let waiting = scope.spawn(|| hook.call("?wait=60", &[], b"{}"));
+        until("the step", PATIENCE, || (counted(&worker) > 0).then_some(()))?;
+        worker.signal(nix::sys::signal::Signal::SIGTERM);
+        let answer = waiting.join().expect("a call does not panic")?;
+        // Its run was let be for the grace meanwhile; a second signal ends that.
+        worker.signal(nix::sys::signal::Signal::SIGTERM);
+        Ok(answer)
+    })?;
+    assert_eq!(answer.status, 202, "{answer:?}");
+    let told = told(&answer)?;
+    assert_eq!((told.delivery_status, told.status), (DeliveryStatus::Submitted, None));
+    let ended = worker.wait_for_end(Duration::from_mins(1))?;
+    assert!(ended.success(), "{ended}");
+    Ok(())
+}
+
 #[test]
 fn the_line_that_making_one_prints_calls_it() -> Result<()> {
     let worker = Worker::start()?;

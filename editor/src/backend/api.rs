@@ -5,8 +5,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use weir_shared::flow::Flow;
-use weir_shared::ids::{FlowId, Revision, RunId};
+use weir_shared::ids::{FlowId, Revision, RunId, TriggerId};
 use weir_shared::tool::ToolDeclaration;
+use weir_shared::webhook::{CreateTrigger, DeliveryList, TriggerList, TriggerSecret};
 use weir_shared::wire::{Approve, FlowDeleted, FlowSummary, FlowView, RunAccepted, RunFlow, RunPage};
 
 use super::address::{OutputWanted, RunsWanted};
@@ -88,6 +89,32 @@ impl Api {
     /// Every tool that can be named.
     pub(crate) async fn tools(self) -> Result<Vec<ToolDeclaration>, CallError> {
         self.call(Verb::Get, "/api/agent/tools", None).await
+    }
+
+    /// Every webhook.
+    pub(crate) async fn webhooks(self) -> Result<TriggerList, CallError> {
+        self.call(Verb::Get, "/api/agent/webhook-triggers", None).await
+    }
+
+    /// Makes a webhook; the answer holds its secret.
+    pub(crate) async fn create_webhook(self, asked: &CreateTrigger) -> Result<TriggerSecret, CallError> {
+        self.call(Verb::Post, "/api/agent/webhook-triggers", Some(text_of(asked))).await
+    }
+
+    /// Gives a webhook another secret, which the answer holds.
+    pub(crate) async fn rotate_webhook(self, id: &TriggerId) -> Result<TriggerSecret, CallError> {
+        let path = format!("/api/agent/webhook-triggers/{id}/rotate-secret");
+        self.call(Verb::Post, &path, Some("{}".to_owned())).await
+    }
+
+    /// Removes a webhook.
+    pub(crate) async fn remove_webhook(self, id: &TriggerId) -> Result<(), CallError> {
+        self.call::<Value>(Verb::Delete, &format!("/api/agent/webhook-triggers/{id}"), None).await.map(|_| ())
+    }
+
+    /// The newest accepted calls of a webhook.
+    pub(crate) async fn deliveries(self, id: &TriggerId) -> Result<DeliveryList, CallError> {
+        self.call(Verb::Get, &format!("/api/agent/webhook-triggers/{id}/deliveries"), None).await
     }
 
     /// A page of the runs, newest first.

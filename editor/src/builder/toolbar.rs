@@ -13,7 +13,7 @@ use crate::ui::icon::{Glyph, Mark};
 
 /// The bar.
 #[component]
-pub(crate) fn Toolbar(findings_open: RwSignal<bool>) -> impl IntoView {
+pub(crate) fn Toolbar(findings_open: RwSignal<bool>, webhooks_open: RwSignal<bool>) -> impl IntoView {
     let builder: Builder = expect_context();
     let api = Api::from_context();
     let dirty = Memo::new(move |_| builder.is_dirty());
@@ -75,6 +75,7 @@ pub(crate) fn Toolbar(findings_open: RwSignal<bool>) -> impl IntoView {
             </button>
             <IconButton glyph=Glyph::Undo name="Undo (Ctrl Z)" disabled=no_undo on_press=move || builder.undo() />
             <IconButton glyph=Glyph::Redo name="Redo (Ctrl Shift Z)" disabled=no_redo on_press=move || builder.redo() />
+            <IconButton glyph=Glyph::Link name="Webhooks" on_press=move || webhooks_open.set(true) />
             <span class="toolbar-line"></span>
             <Button weight=Weight::Outline disabled=Signal::derive(move || !dirty.get()) on_press=move || builder.save(api)>
                 "Save"

@@ -26,6 +26,8 @@ use crate::state::builder::Builder;
 use crate::state::drafts::{self, Draft};
 use crate::state::local;
 use crate::state::stage::Stage;
+use crate::ui::dialog::Dialog;
+use crate::webhooks::section::Webhooks;
 
 /// One flow on the bench.
 #[component]
@@ -51,9 +53,10 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
     on_cleanup(move || leaving.remove());
     let comparing = RwSignal::new(false);
     let findings_open = RwSignal::new(false);
+    let webhooks_open = RwSignal::new(false);
     view! {
         <div class="builder">
-            <Toolbar findings_open />
+            <Toolbar findings_open webhooks_open />
             <Palette stage />
             <Surface stage on_help=move || sheet.set(true) />
             <ConflictBar comparing />
@@ -67,6 +70,11 @@ pub(crate) fn Workbench(id: FlowId, draft: Draft, catalog: Arc<Catalog>) -> impl
                 <RunPanel />
             </section>
             <RunDialog />
+            <Dialog open=webhooks_open title="Webhooks">
+                <div class="dialog-body">
+                    <Webhooks id=builder.id inputs=Signal::derive(move || builder.flow.with(|flow| flow.inputs.clone())) />
+                </div>
+            </Dialog>
             <Shortcuts open=sheet />
         </div>
     }

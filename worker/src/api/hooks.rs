@@ -66,8 +66,12 @@ fn before_body(webhooks: &Webhooks, call: &Call<'_>, parts: &Parts) -> Result<(D
 }
 
 /// What the sender is told, at once or when the run has ended.
-async fn tell(webhooks: &Webhooks, accepted: Accepted, wait: Duration) -> Answer {
+async fn tell(webhooks: &Webhooks, mut accepted: Accepted, wait: Duration) -> Answer {
     let outcome = if wait.is_zero() { None } else { webhooks.outcome(&accepted.run, wait).await? };
+    if outcome.is_none() && !wait.is_zero() {
+        // It may have come on meanwhile.
+        accepted.status = webhooks.status(&accepted.run)?.unwrap_or(accepted.status);
+    }
     let code = if accepted.is_duplicate || outcome.is_some() { StatusCode::OK } else { StatusCode::ACCEPTED };
     let (status, result, error) = match outcome {
         Some(outcome) => (Some(outcome.status), outcome.result, outcome.error),

@@ -173,6 +173,11 @@ impl Webhooks {
         Ok(self.inner().of.runs.outcome(run, patience).await?)
     }
 
+    /// Where the delivery of a run is now; unknown once the run is no longer kept.
+    pub(crate) fn status(&self, run: &RunId) -> Result<Option<DeliveryStatus>, CallError> {
+        Ok(self.inner().of.store.run(run)?.map(|row| DeliveryStatus::of(row.status)))
+    }
+
     fn duplicate(&self, trigger: TriggerId, claimed: ClaimedEvent) -> Result<Accepted, CallError> {
         let status = self.inner().of.store.delivery_status(&claimed)?;
         Ok(Accepted { trigger, run: claimed.run, task: claimed.task, is_duplicate: true, status })

@@ -23,7 +23,7 @@ pub(crate) enum Unfit {
     )]
     RawShell { steps: Vec<String> },
     #[error(
-        "nobody is there to answer a gate, and in the mode {} one could open at: {}; choose a mode that allows them, \
+        "nobody is there to answer a gate, and in the mode {} one could open at: {}; choose a wider permission mode, \
          or take the approval away",
         guard::modes::name(*mode),
         steps.join(", ")
