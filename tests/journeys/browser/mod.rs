@@ -5,6 +5,7 @@ mod chromium;
 mod draw_and_run;
 mod nothing_lost;
 mod parts_and_pins;
+mod webhooks;
 
 use anyhow::Result;
 use weir_tests::worker::Worker;
