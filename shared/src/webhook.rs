@@ -181,6 +181,8 @@ pub enum PausedReason {
     NotPublished,
     /// The active version has errors, such as a tool that went away.
     FlowInvalid,
+    /// The active version could need a person: one was published since the trigger was made.
+    NeedsPerson,
     /// Runs are confined less than they were when the trigger was made.
     SandboxWeakened,
 }

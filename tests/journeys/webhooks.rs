@@ -52,12 +52,6 @@ impl Hook {
     }
 }
 
-/// Makes a flow and publishes it.
-fn publish(client: &Client, id: &str, flow: &Value) -> Result<()> {
-    client.create_flow(id, flow)?;
-    Ok(())
-}
-
 /// A flow that adds a line to a file for every run.
 fn counter() -> Value {
     one_command_flow("Counter", "echo ran >> \"$HOME/count\"")
@@ -70,7 +64,7 @@ fn counted(worker: &Worker) -> usize {
 #[test]
 fn fifty_calls_with_one_event_start_one_run_also_across_a_power_cut() -> Result<()> {
     let mut worker = Worker::start()?;
-    publish(&worker.client()?, "counter", &counter())?;
+    worker.client()?.publish_flow("counter", &counter())?;
     let hook = Hook::make(&worker, "counter")?;
     let storm = |count: usize| -> Vec<Result<Answer>> {
         std::thread::scope(|scope| {
@@ -80,7 +74,7 @@ fn fifty_calls_with_one_event_start_one_run_also_across_a_power_cut() -> Result<
     };
     // Killed while calls come in: whatever was answered holds, and what was not is tried again.
     let before = std::thread::scope(|scope| -> Result<Vec<DeliveryAnswer>> {
-        let calls = scope.spawn(|| storm(25));
+        let calls = scope.spawn(|| storm(50));
         until("the first run", PATIENCE, || (counted(&worker) > 0).then_some(()))?;
         processes::signal(worker.pid(), nix::sys::signal::Signal::SIGKILL);
         let answers = calls.join().expect("calls do not panic");
@@ -110,7 +104,7 @@ fn told(answer: &Answer) -> Result<DeliveryAnswer> {
 #[test]
 fn a_delivery_that_a_power_cut_interrupts_says_so_and_is_not_run_again() -> Result<()> {
     let mut worker = Worker::start()?;
-    publish(&worker.client()?, "slow", &one_command_flow("Slow", "echo ran >> \"$HOME/count\"; sleep 952.1"))?;
+    worker.client()?.publish_flow("slow", &one_command_flow("Slow", "echo ran >> \"$HOME/count\"; sleep 952.1"))?;
     let hook = Hook::make(&worker, "slow")?;
     let first = told(&hook.event("order-1")?)?;
     until("the step", PATIENCE, || (counted(&worker) > 0).then_some(()))?;
@@ -129,7 +123,7 @@ fn a_delivery_that_a_power_cut_interrupts_says_so_and_is_not_run_again() -> Resu
 #[test]
 fn a_body_without_a_length_is_cut_at_its_limit_and_memory_stays_flat() -> Result<()> {
     let worker = Worker::start()?;
-    publish(&worker.client()?, "counter", &counter())?;
+    worker.client()?.publish_flow("counter", &counter())?;
     let hook = Hook::make(&worker, "counter")?;
     told(&hook.call("?wait=60", &[], b"{}")?)?;
     let before = peak_kib(&worker)?;
@@ -196,14 +190,14 @@ fn what_a_call_brings_is_data_in_whatever_it_is_put() -> Result<()> {
         &[],
     );
     echo["inputs"] = json!({ "type": "object", "required": ["text"], "properties": { "text": { "type": "string" } } });
-    publish(&client, "echo", &echo)?;
+    client.publish_flow("echo", &echo)?;
     let mut file = flow(
         "File",
         &[json!({ "id": "write", "tool": "write_file", "args": { "path": "kept", "content": "{{inputs.text}}" } })],
         &[],
     );
     file["inputs"] = echo["inputs"].clone();
-    publish(&client, "file", &file)?;
+    client.publish_flow("file", &file)?;
     let (echo, file) = (Hook::make(&worker, "echo")?, Hook::make(&worker, "file")?);
     for text in [
         "plain",
@@ -246,7 +240,7 @@ fn kept(worker: &Worker, run: &RunId) -> Result<Vec<u8>> {
 fn a_webhook_is_live_when_it_is_made_and_dead_when_it_is_removed_and_stays_so() -> Result<()> {
     let mut worker = Worker::start()?;
     let client = worker.client()?;
-    publish(&client, "counter", &counter())?;
+    client.publish_flow("counter", &counter())?;
     let (stays, goes) = (Hook::make(&worker, "counter")?, Hook::make(&worker, "counter")?);
     assert_eq!((stays.event("1")?.status, goes.event("1")?.status), (202, 202));
     let path = format!("/api/agent/webhook-triggers/{}", goes.made.trigger.trigger_id);
@@ -271,7 +265,7 @@ fn a_webhook_is_live_when_it_is_made_and_dead_when_it_is_removed_and_stays_so() 
 #[test]
 fn a_sender_that_waits_holds_no_stop_up() -> Result<()> {
     let mut worker = Worker::start()?;
-    publish(&worker.client()?, "slow", &one_command_flow("Slow", "echo ran >> \"$HOME/count\"; sleep 952.2"))?;
+    worker.client()?.publish_flow("slow", &one_command_flow("Slow", "echo ran >> \"$HOME/count\"; sleep 952.2"))?;
     let hook = Hook::make(&worker, "slow")?;
     let answer = std::thread::scope(|scope| -> Result<Answer> {
         let waiting = scope.spawn(|| hook.call("?wait=60", &[], b"{}"));
@@ -294,7 +288,7 @@ fn a_sender_that_waits_holds_no_stop_up() -> Result<()> {
 fn the_line_that_making_one_prints_calls_it() -> Result<()> {
     let worker = Worker::start()?;
     let client = worker.client()?;
-    publish(&client, "counter", &counter())?;
+    client.publish_flow("counter", &counter())?;
     let weir = |arguments: &[&str]| command_line::run(&mut worker.world().weir(arguments));
     let refused = weir(&["webhook", "create", "counter"])?;
     assert_eq!(refused.code, 2, "{refused:?}");

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use ureq::http;
 use weir_shared::ids::{FlowId, Revision, RunId};
+use weir_shared::published::VersionList;
 use weir_shared::wire::{FlowSummary, FlowView, Problem, RunAccepted, RunDetail, RunPage, TOKEN_HEADER};
 
 use crate::stream::Stream;
@@ -134,6 +135,19 @@ impl Client {
     /// Saves a flow over the revision a test last saw.
     pub fn save_flow(&self, id: &str, flow: &Value, expected: &Revision) -> Result<Answer> {
         self.put(&format!("/api/workflows/{id}"), &json!({ "flow": flow, "expectedRevision": expected }))
+    }
+
+    /// Creates a flow under this id and publishes it.
+    pub fn publish_flow(&self, id: &str, flow: &Value) -> Result<FlowView> {
+        let made = self.create_flow(id, flow)?;
+        self.publish(id, &made.revision)?;
+        Ok(made)
+    }
+
+    /// Publishes a flow that is at this revision.
+    pub fn publish(&self, id: &str, expected: &Revision) -> Result<VersionList> {
+        let body = json!({ "published": true, "expectedRevision": expected });
+        self.post(&format!("/api/workflows/{id}/publish"), &body)?.having(200)
     }
 
     /// Starts a flow with full access.

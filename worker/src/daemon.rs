@@ -142,7 +142,7 @@ async fn work(start: Start) -> Result<Ended, StartError> {
         WorkerCard { pid: std::process::id(), address: address.to_string(), worker_id: worker.id.clone(), flows };
     let webhooks = Webhooks::new(WebhooksOf {
         store: store.clone(),
-        library: library.clone(),
+        published: published.clone(),
         runs: runs.clone(),
         toolbox: toolbox.clone(),
         secrets: secrets.clone(),

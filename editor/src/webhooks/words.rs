@@ -34,6 +34,7 @@ pub fn state(paused: Option<PausedReason>) -> (Tone, &'static str) {
         Some(PausedReason::FlowMissing) => (Tone::Waiting, "Paused: the flow's file is away"),
         Some(PausedReason::NotPublished) => (Tone::Waiting, "Paused: no version is published"),
         Some(PausedReason::FlowInvalid) => (Tone::Bad, "Paused: the flow has errors"),
+        Some(PausedReason::NeedsPerson) => (Tone::Bad, "Paused: the published version could need a person"),
         Some(PausedReason::SandboxWeakened) => (Tone::Bad, "Paused: runs are confined less than before"),
     }
 }

@@ -27,7 +27,7 @@ const COMMITS: f64 = 3.0;
 pub(crate) fn measure() -> Result<Vec<Figure>> {
     let worker = Worker::start()?;
     let client = worker.client()?;
-    client.create_flow("hooked", &one_command_flow("Hooked", "/bin/true"))?;
+    client.publish_flow("hooked", &one_command_flow("Hooked", "/bin/true"))?;
     let body = json!({ "workflowId": "hooked", "permissionMode": "full-access", "rateLimit": null });
     let hook: TriggerSecret = client.post("/api/agent/webhook-triggers", &body)?.having(201)?;
     let store = open(&worker.world().path("beside.redb"))?;

@@ -12,6 +12,8 @@ const LINE: &str = "return document.querySelector('.webhooks-line').textContent"
 fn a_webhook_is_made_called_replaced_and_removed_in_the_page() -> Result<()> {
     in_chromium(async |worker, page| {
         open_flow(worker, page, "hooked", &one_command_flow("Hooked", "true")).await?;
+        let client = worker.client()?;
+        client.publish("hooked", &client.flow("hooked")?.revision)?;
         page.press("Webhooks").await?;
         page.press("New webhook").await?;
         page.press("Make webhook").await?;

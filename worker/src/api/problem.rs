@@ -351,24 +351,27 @@ fn of_call(error: &CallError, text: String) -> (StatusCode, Problem) {
         CallError::Findings(findings) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
         }
+        CallError::Unfit(unfit) => of_unfit(unfit, text),
         CallError::Start(error) => of_start(error, text),
         CallError::Store(error) => of_store(error),
     }
 }
 
-fn of_trigger(error: &TriggerError, text: String) -> (StatusCode, Problem) {
-    let unfit = |code, key: &str, named: &[String], text| {
-        let params = Some(params(json!({ key: named })));
-        (StatusCode::UNPROCESSABLE_ENTITY, Problem { params, ..plain(code, text) })
+fn of_unfit(unfit: &Unfit, text: String) -> (StatusCode, Problem) {
+    let (code, key, named) = match unfit {
+        Unfit::PicksFiles { inputs } => ("picks_files", "inputs", inputs),
+        Unfit::RawShell { steps } => ("raw_shell", "steps", steps),
+        Unfit::Gates { steps, .. } => ("could_open_gates", "steps", steps),
     };
+    let params = Some(params(json!({ key: named })));
+    (StatusCode::UNPROCESSABLE_ENTITY, Problem { params, ..plain(code, text) })
+}
+
+fn of_trigger(error: &TriggerError, text: String) -> (StatusCode, Problem) {
     match error {
-        TriggerError::Unknown(_) | TriggerError::UnknownFlow(_) => (StatusCode::NOT_FOUND, plain("not_found", text)),
-        TriggerError::Findings(findings) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Problem { findings: findings.clone(), ..plain("invalid_flow", text) })
-        }
-        TriggerError::Unfit(Unfit::PicksFiles { inputs }) => unfit("picks_files", "inputs", inputs, text),
-        TriggerError::Unfit(Unfit::RawShell { steps }) => unfit("raw_shell", "steps", steps, text),
-        TriggerError::Unfit(Unfit::Gates { steps, .. }) => unfit("could_open_gates", "steps", steps, text),
+        TriggerError::Unknown(_) => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        TriggerError::NotActive(error) => of_not_active(error, text),
+        TriggerError::Unfit(unfit) => of_unfit(unfit, text),
         TriggerError::Inputs(faults) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Problem { faults: faults.clone(), ..plain("invalid_inputs", text) })
         }

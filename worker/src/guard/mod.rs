@@ -37,7 +37,6 @@ pub(crate) fn judge(step: &Step, effect: Effect, config: &RunConfig) -> Verdict 
 
 /// The steps that could open a gate in this mode, by node where they come from one: what nobody could answer in a run
 /// that no person watches.
-#[cfg_attr(not(test), expect(dead_code, reason = "schedules and webhooks are refused by it"))]
 pub(crate) fn could_open_gates(plan: &Plan, catalog: &Catalog, mode: PermissionMode) -> Vec<String> {
     let config = RunConfig { permission_mode: mode, ..RunConfig::default() };
     let opens = |step: &&Step| {
@@ -47,8 +46,12 @@ pub(crate) fn could_open_gates(plan: &Plan, catalog: &Catalog, mode: PermissionM
         let pastes = tool.is_some_and(|tool| has_raw_shell(step, tool));
         pastes || judge(step, effect, &config).kind == VerdictKind::Ask
     };
-    let name = |step: &Step| step.node_id.as_ref().map_or_else(|| format!("step {}", step.index), ToString::to_string);
     plan.steps.iter().filter(|step| !step.disabled).filter(opens).map(name).collect()
+}
+
+/// What a step is called where a person has to find it: its node, where it comes from one.
+pub(crate) fn name(step: &Step) -> String {
+    step.node_id.as_ref().map_or_else(|| format!("step {}", step.index), ToString::to_string)
 }
 
 /// The answer for a command that has text pasted into it: asked about in every mode.

@@ -3,10 +3,12 @@
 mod client;
 mod door;
 mod foreign_pages;
+mod hook;
 mod library;
 mod plugins;
 mod runs;
 mod server;
 mod session;
 mod tasks;
+mod webhook_triggers;
 mod webhooks;

@@ -83,16 +83,16 @@ impl Server {
             Plugins::open(Homes::of(&flows, None), ProcessLimits::NotHeld, store.clone(), Box::new(offer)).unwrap();
         let times = (Clock::system(), watch.clone());
         let runs = Runs::new(store.clone(), toolbox.clone(), times, state.clone(), settings);
+        let published = Published::open(library.clone(), store.clone(), Clock::system()).await.unwrap();
         let webhooks = Webhooks::new(WebhooksOf {
             store: store.clone(),
-            library: library.clone(),
+            published: published.clone(),
             runs: runs.clone(),
             toolbox: toolbox.clone(),
             secrets: secrets.clone(),
             clock: Clock::system(),
             allow_remote: false,
         });
-        let published = Published::open(library.clone(), store.clone(), Clock::system()).await.unwrap();
         let api = Api {
             published,
             access: access.clone(),

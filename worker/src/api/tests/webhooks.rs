@@ -1,76 +1,20 @@
-//! Webhooks over HTTP: who is let in, what a call starts, and what it does not.
+//! Calls of webhooks over HTTP: who is let in, what a call starts, and what it does not.
 
 use std::time::{Duration, Instant};
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use weir_shared::run::event::SandboxPosture;
 
 use super::client::{Answer, Ask, read_answer};
+use super::hook::{EVENT, Hook, SECRET, deliveries, greeter, make_hook, post, send};
 use super::server::Server;
 use crate::api::hooks;
 use crate::api::serve::Peer;
 use crate::engine::Settings;
 use crate::queue::admission::{Bound, Bounds};
-
-const SECRET: &str = "x-weir-webhook-secret";
-const EVENT: &str = "X-Weir-Event-Id";
-
-async fn post(server: &Server, path: &str, body: &Value) -> (u16, Value) {
-    let answer = server.ask("POST", path).body(body.to_string()).send(server.address).await;
-    (answer.status, answer.json())
-}
-
-/// Makes a flow of one node, with these inputs, and publishes it.
-async fn make_flow(server: &Server, id: &str, inputs: &Value, node: &Value) {
-    let flow = json!({ "format": 1, "name": id, "inputs": inputs, "nodes": [node], "edges": [] });
-    let (status, made) = post(server, "/api/workflows", &json!({ "id": id, "flow": flow })).await;
-    assert_eq!(status, 201, "{made}");
-}
-
-/// A flow that greets, and needs to be told whom.
-async fn greeter(server: &Server) {
-    let inputs = json!({ "type": "object", "required": ["who"], "properties": { "who": { "type": "string" } } });
-    let node = json!({ "id": "greet", "tool": "text_template", "args": { "template": "Hello {{ input.who }}", "input": { "who": "{{inputs.who}}" } } });
-    make_flow(server, "greeter", &inputs, &node).await;
-}
-
-/// A webhook as its maker sees it.
-struct Hook {
-    id: String,
-    path: String,
-    secret: String,
-}
-
-async fn make_hook(server: &Server, more: Value) -> Hook {
-    let mut body = json!({ "workflowId": "greeter" });
-    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let (status, made) = post(server, "/api/agent/webhook-triggers", &body).await;
-    assert_eq!(status, 201, "{made}");
-    let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
-    Hook { id: text("triggerId"), path: text("path"), secret: text("secret") }
-}
-
-impl Hook {
-    /// A call that would be let in.
-    fn call(&self, body: impl Into<Vec<u8>>) -> Ask {
-        Ask::new("POST", &self.path).header(SECRET, self.secret.as_str()).body(body)
-    }
-}
-
-async fn send(server: &Server, ask: &Ask) -> Answer {
-    tokio::time::timeout(Duration::from_mins(1), ask.send(server.address)).await.expect("an answer within a minute")
-}
-
-async fn deliveries(server: &Server, hook: &Hook) -> Vec<Value> {
-    let path = format!("/api/agent/webhook-triggers/{}/deliveries", hook.id);
-    let answer = send(server, &server.ask("GET", &path)).await;
-    assert_eq!(answer.status, 200, "{answer:?}");
-    answer.json()["deliveries"].as_array().unwrap().clone()
-}
 
 #[tokio::test]
 async fn a_call_starts_a_run_and_is_told_of_its_end_when_it_waits() {
@@ -331,24 +275,6 @@ async fn a_full_queue_gives_the_event_back() {
 }
 
 #[tokio::test]
-async fn a_secret_that_was_replaced_opens_nothing_any_more() {
-    let server = Server::start().await;
-    greeter(&server).await;
-    let hook = make_hook(&server, json!({})).await;
-    let (status, rotated) =
-        post(&server, &format!("/api/agent/webhook-triggers/{}/rotate-secret", hook.id), &json!({})).await;
-    assert_eq!(status, 200);
-    let secret = rotated["secret"].as_str().unwrap();
-    assert_ne!(secret, hook.secret);
-    assert!(rotated["rotatedAt"].is_string());
-    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 401);
-    let hook = Hook { secret: secret.to_owned(), ..hook };
-    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 202);
-    let (status, _) = post(&server, "/api/agent/webhook-triggers/nobody/rotate-secret", &json!({})).await;
-    assert_eq!(status, 404);
-}
-
-#[tokio::test]
 async fn signed_calls_are_let_in_by_the_bytes_that_were_signed() {
     let server = Server::with(Settings::default(), &[("KEY", "0123456789")]).await;
     greeter(&server).await;
@@ -381,100 +307,6 @@ async fn signed_calls_are_let_in_by_the_bytes_that_were_signed() {
     let (status, problem) =
         post(&server, &format!("/api/agent/webhook-triggers/{}/rotate-secret", hook.id), &json!({})).await;
     assert_eq!((status, problem["code"].as_str()), (400, Some("bad_trigger")));
-}
-
-#[tokio::test]
-async fn a_flow_that_needs_a_person_is_refused_with_what_needs_one() {
-    let server = Server::start().await;
-    let open = json!({ "type": "object" });
-    let files = json!({ "type": "object", "properties": {
-        "in": { "type": "object", "properties": { "csv": { "type": "string", "format": "weir-file" } } },
-    } });
-    let wait = json!({ "id": "wait", "tool": "delay", "args": { "seconds": 0 } });
-    let command = |command: &str| json!({ "id": "cmd", "tool": "execute_command", "args": { "command": command } });
-    let approved = json!({ "id": "wait", "tool": "delay", "approval": true, "args": { "seconds": 0 } });
-    make_flow(&server, "picks", &files, &wait).await;
-    let declared = json!({ "type": "object", "properties": { "x": { "type": "string", "default": "" } } });
-    make_flow(&server, "pastes", &declared, &command("echo {{ inputs.x | shell }}")).await;
-    make_flow(&server, "commands", &open, &command("echo hello")).await;
-    make_flow(&server, "asks", &open, &approved).await;
-    make_flow(&server, "fine", &open, &wait).await;
-    make_flow(&server, "broken", &open, &json!({ "id": "a", "tool": "no_such_tool", "args": {} })).await;
-    for (flow, mode, status, code, named) in [
-        ("picks", "full-access", 422, "picks_files", json!({ "inputs": ["inputs.in.csv"] })),
-        ("pastes", "full-access", 422, "raw_shell", json!({ "steps": ["cmd"] })),
-        ("commands", "ask-for-approval", 422, "could_open_gates", json!({ "steps": ["cmd"] })),
-        ("commands", "approve-for-me", 422, "could_open_gates", json!({ "steps": ["cmd"] })),
-        ("asks", "ask-for-approval", 422, "could_open_gates", json!({ "steps": ["wait"] })),
-        ("broken", "full-access", 422, "invalid_flow", Value::Null),
-        ("missing", "full-access", 404, "not_found", Value::Null),
-        ("commands", "full-access", 201, "", Value::Null),
-        ("fine", "ask-for-approval", 201, "", Value::Null),
-    ] {
-        let body = json!({ "workflowId": flow, "permissionMode": mode });
-        let (got, problem) = post(&server, "/api/agent/webhook-triggers", &body).await;
-        assert_eq!((got, problem["code"].as_str().unwrap_or_default()), (status, code), "{flow} {mode}: {problem}");
-        assert_eq!(problem["params"], named, "{flow} {mode}");
-    }
-    greeter(&server).await;
-    for (body, code) in [
-        (json!({ "workflowId": "greeter", "defaultInputs": { "who": 1 } }), "invalid_inputs"),
-        (json!({ "workflowId": "greeter", "signature": { "secret": "NONE", "preset": "slack" } }), "unknown_secret"),
-        (json!({ "workflowId": "greeter", "signature": { "secret": "NONE" } }), "bad_signature_rule"),
-        (json!({ "workflowId": "greeter", "requireSecret": false }), "bad_trigger"),
-        (json!({ "workflowId": "greeter", "rateLimit": { "perMinute": 0, "burst": 1 } }), "bad_trigger"),
-        (json!({ "workflowId": "greeter", "permisionMode": "full-access" }), "bad_body"),
-    ] {
-        let (_, problem) = post(&server, "/api/agent/webhook-triggers", &body).await;
-        assert_eq!(problem["code"], code, "{body}");
-    }
-}
-
-#[tokio::test]
-async fn a_webhook_whose_flow_is_away_is_as_if_it_were_not_there_until_it_is_back() {
-    let server = Server::start().await;
-    greeter(&server).await;
-    let hook = make_hook(&server, json!({})).await;
-    let file = server.flows().join("greeter.flow.json");
-    let text = std::fs::read(&file).unwrap();
-    std::fs::remove_file(&file).unwrap();
-    until_state(&server, "paused").await;
-    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 401);
-    std::fs::write(&file, text).unwrap();
-    until_state(&server, "active").await;
-    assert_eq!(send(&server, &hook.call(r#"{"who":"a"}"#)).await.status, 202);
-}
-
-/// Waits until the one trigger is in this state.
-async fn until_state(server: &Server, state: &str) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    loop {
-        let list = send(server, &server.ask("GET", "/api/agent/webhook-triggers")).await.json();
-        if list["triggers"][0]["state"] == state {
-            return;
-        }
-        assert!(Instant::now() < deadline, "it does not become {state}: {list}");
-        tokio::task::yield_now().await;
-    }
-}
-
-#[tokio::test]
-async fn a_weaker_sandbox_pauses_and_uses_no_event_up() {
-    let server = Server::start().await;
-    greeter(&server).await;
-    let hook = make_hook(&server, json!({})).await;
-    let mut trigger = server.store.triggers().unwrap().remove(0);
-    trigger.sandbox = SandboxPosture::Landlock;
-    server.store.put_trigger(trigger.clone()).await.unwrap();
-    let call = hook.call(r#"{"who":"a"}"#).header(EVENT, "evt");
-    let answer = send(&server, &call).await;
-    assert_eq!((answer.status, answer.code()), (409, "sandbox_weakened".to_owned()));
-    let list = send(&server, &server.ask("GET", "/api/agent/webhook-triggers")).await.json();
-    assert_eq!(list["triggers"][0]["state"], "paused");
-    assert_eq!(list["triggers"][0]["pausedReason"], "sandbox_weakened");
-    trigger.sandbox = SandboxPosture::Off;
-    server.store.put_trigger(trigger).await.unwrap();
-    assert_eq!(send(&server, &call).await.status, 202);
 }
 
 #[tokio::test]

@@ -2,10 +2,9 @@
 //!
 //! A call that is not let in learns nothing: a wrong secret, a missing one, a bad or stale signature and an address
 //! that does not exist cost the same work and have the same answer. A call that is let in starts one run, or none, or
-//! is told of the run that its event has started. What a call carries is data: its body becomes inputs and nothing
-//! else.
+//! is told of the run that its event has started. What it starts is the active version of a flow, and a webhook whose flow
+//! has none looks like one that does not exist. What a call carries is data: its body becomes inputs and nothing else.
 //!
-//! - `active`: what a trigger starts
 //! - `secret`: making and comparing secrets
 //! - `signature`: HMAC-SHA256 over the exact bytes, as senders sign them
 //! - `limits`: how often a trigger is called, and how often a peer guesses
@@ -16,7 +15,6 @@
 //!
 //! It knows no HTTP; `api/hooks` adapts.
 
-mod active;
 mod in_flight;
 mod limits;
 mod receive;

@@ -6,6 +6,7 @@
 //! before anybody looks at what the body means. Only a run that is recorded claims its event.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -15,12 +16,13 @@ use weir_shared::ids::{RunId, TaskId, TriggerId};
 use weir_shared::run::event::{Cause, RunConfig};
 use weir_shared::webhook::{DeliveryStatus, EVENT_ID_CHARS, EVENT_ID_HEADER, SECRET_HEADER};
 
-use super::active::{Inactive, active};
 use super::limits::TooOften;
+use super::refused::Unfit;
 use super::secret;
 use super::signature::{self, Headers, Scheme, claims_to_be_signed};
 use super::triggers::{Webhooks, event_id_header};
 use crate::engine::{Outcome, SANDBOX, Started};
+use crate::published::{ActiveVersion, NotActive};
 use crate::run_request::{RunRequest, StartError};
 use crate::store::{Claim, ClaimedEvent, DeliveryClaim, EventDigest, StoreError, TriggerRecord};
 
@@ -77,6 +79,8 @@ pub(crate) enum CallError {
     SandboxWeakened,
     #[error("the published version has errors and cannot run")]
     Findings(Vec<Finding>),
+    #[error("the version that was published since this webhook was made must not be started by it: {0}")]
+    Unfit(#[from] Unfit),
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]
@@ -86,12 +90,15 @@ pub(crate) enum CallError {
 impl Webhooks {
     /// Judges the head of a call. Nothing of its body has been read, and after an error nothing need be.
     pub(crate) fn knock(&self, call: &Call<'_>) -> Result<Knock, CallError> {
-        let trigger = self.live_trigger(call.trigger)?;
+        let trigger = match call.trigger.parse() {
+            Ok(id) => self.inner().of.store.trigger(&id)?,
+            Err(_) => None,
+        };
         let sent = (call.headers)(&SECRET_HEADER.to_ascii_lowercase());
         let kept = trigger.as_ref().and_then(|trigger| trigger.secret.as_ref());
         let opens = secret::matches(kept, sent.unwrap_or_default());
         match sent {
-            Some(_) if opens => Ok(Knock { trigger }),
+            Some(_) if opens && self.is_live(trigger.as_ref())? => Ok(Knock { trigger }),
             None if self.says_to_be_signed(call)? => {
                 Ok(Knock { trigger: trigger.filter(|trigger| trigger.secret.is_none()) })
             }
@@ -109,7 +116,7 @@ impl Webhooks {
             let scheme = scheme.unwrap_or_else(signature::nobodys);
             let key = key.map_or(NOBODYS_KEY, |key| key.as_bytes());
             let is_right = scheme.verify(call.headers, body, (key, self.inner().of.clock.now()));
-            if !(is_right && is_real) {
+            if !(is_right && is_real && self.is_live(knock.trigger.as_ref())?) {
                 return Err(self.turn_away(call));
             }
         }
@@ -139,15 +146,12 @@ impl Webhooks {
         }
         let given = object(body)?;
         // Looked at again: the body may have taken its time.
-        let flow = active(&inner.of.library, &trigger.flow).map_err(|inactive| match inactive {
-            Inactive::Missing => CallError::NotLetIn,
-            Inactive::Invalid(findings) => CallError::Findings(findings),
-        })?;
+        let active = self.active(&trigger)?;
+        self.refuse_unfit(&active, &trigger)?;
         let mut inputs = trigger.default_inputs.clone();
         inputs.extend(given);
         let config = RunConfig { permission_mode: trigger.permission_mode, ..RunConfig::default() };
-        let (cause, owner, source) = (Cause::Webhook, trigger.owner.clone(), flow.source());
-        let request = RunRequest { cause, owner, source, inputs, config, priority: None };
+        let request = RunRequest::of_active(&active, (Cause::Webhook, trigger.owner.clone()), inputs, config);
         let claim = DeliveryClaim {
             trigger: trigger.id.clone(),
             generation: trigger.generation,
@@ -183,11 +187,27 @@ impl Webhooks {
         Ok(Accepted { trigger, run: claimed.run, task: claimed.task, is_duplicate: true, status })
     }
 
-    /// The trigger that an address names, if its flow is there to be started.
-    fn live_trigger(&self, id: &str) -> Result<Option<TriggerRecord>, CallError> {
-        let Ok(id) = id.parse::<TriggerId>() else { return Ok(None) };
-        let trigger = self.inner().of.store.trigger(&id)?;
-        Ok(trigger.filter(|trigger| !matches!(active(&self.inner().of.library, &trigger.flow), Err(Inactive::Missing))))
+    /// Whether there is a version that this trigger starts, errors and all. Looked at only where a call would be let in:
+    /// whoever is not must not learn from the time it takes.
+    fn is_live(&self, trigger: Option<&TriggerRecord>) -> Result<bool, CallError> {
+        match trigger.map(|trigger| self.active(trigger)) {
+            None | Some(Err(CallError::NotLetIn)) => Ok(false),
+            Some(Ok(_) | Err(CallError::Findings(_))) => Ok(true),
+            Some(Err(error)) => Err(error),
+        }
+    }
+
+    /// What a trigger starts. A flow that nothing starts without a person lets nobody in.
+    fn active(&self, trigger: &TriggerRecord) -> Result<Arc<ActiveVersion>, CallError> {
+        self.inner().of.published.active(&trigger.flow).map_err(|not_active| match not_active {
+            NotActive::Unknown(_)
+            | NotActive::NotPublished(_)
+            | NotActive::OutOfService(_)
+            | NotActive::Unaccepted { .. }
+            | NotActive::NotAccepted { .. } => CallError::NotLetIn,
+            NotActive::Findings { findings, .. } => CallError::Findings(findings),
+            NotActive::Store(error) => CallError::Store(error),
+        })
     }
 
     /// Whether a call carries a header in which a preset, or any trigger of this worker, looks for a signature.

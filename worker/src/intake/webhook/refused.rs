@@ -2,12 +2,13 @@
 //! a stranger sends must never be pasted into a command.
 
 use serde_json::Value;
-use weir_shared::flow::{Flow, PermissionMode};
-use weir_shared::plan::{Plan, Step};
+use weir_shared::flow::PermissionMode;
+use weir_shared::plan::Step;
 use weir_shared::reference::has_raw_shell;
 use weir_shared::tool::Catalog;
 
 use crate::guard;
+use crate::published::ActiveVersion;
 
 /// Why a flow cannot be started by a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,8 +32,9 @@ pub(crate) enum Unfit {
     Gates { steps: Vec<String>, mode: PermissionMode },
 }
 
-/// Refuses a flow that a delivery must not start in this mode.
-pub(crate) fn check(flow: &Flow, plan: &Plan, (catalog, mode): (&Catalog, PermissionMode)) -> Result<(), Unfit> {
+/// Refuses a version that a delivery must not start in this mode.
+pub(crate) fn check(active: &ActiveVersion, catalog: &Catalog, mode: PermissionMode) -> Result<(), Unfit> {
+    let ActiveVersion { flow, plan, .. } = active;
     let mut inputs = Vec::new();
     if let Some(schema) = &flow.inputs {
         picked_files(schema, "inputs", &mut inputs);
@@ -41,11 +43,11 @@ pub(crate) fn check(flow: &Flow, plan: &Plan, (catalog, mode): (&Catalog, Permis
         return Err(Unfit::PicksFiles { inputs });
     }
     let pastes = |step: &&Step| catalog.get(step.tool_name.as_str()).is_some_and(|tool| has_raw_shell(step, tool));
-    let steps: Vec<String> = plan.steps.iter().filter(pastes).map(name).collect();
+    let steps: Vec<String> = plan.steps.iter().filter(|step| !step.disabled).filter(pastes).map(guard::name).collect();
     if !steps.is_empty() {
         return Err(Unfit::RawShell { steps });
     }
-    let steps = gates(plan, catalog, mode);
+    let steps = guard::could_open_gates(plan, catalog, mode);
     if steps.is_empty() { Ok(()) } else { Err(Unfit::Gates { steps, mode }) }
 }
 
@@ -77,18 +79,4 @@ fn picked_files(schema: &Value, path: &str, found: &mut Vec<String>) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-fn name(step: &Step) -> String {
-    step.node_id.as_ref().map_or_else(|| format!("step {}", step.index), ToString::to_string)
-}
-
-fn gates(plan: &Plan, catalog: &Catalog, mode: PermissionMode) -> Vec<String> {
-    let config = weir_shared::run::event::RunConfig { permission_mode: mode, ..Default::default() };
-    let asks = |step: &&Step| {
-        let tool = catalog.get(step.tool_name.as_str());
-        let effect = tool.map(weir_shared::tool::ToolDeclaration::guarded_effect).unwrap_or_default();
-        guard::judge(step, effect, &config).kind != weir_shared::run::event::VerdictKind::Allow
-    };
-    plan.steps.iter().filter(asks).map(name).collect()
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use weir_shared::bind::bind;
-use weir_shared::finding::{Fault, Finding};
-use weir_shared::ids::{FlowId, Owner, TriggerId};
+use weir_shared::finding::Fault;
+use weir_shared::ids::{Owner, TriggerId};
 use weir_shared::limits::NAME_CHARS;
 use weir_shared::webhook::{
     CreateTrigger, Delivery, EVENT_ID_HEADER, PausedReason, RateLimit, SECRET_HEADER, SignaturePreset, Trigger,
     TriggerState,
 };
 
-use super::active::{ActiveFlow, Inactive, active};
 use super::in_flight::InFlight;
 use super::limits::Limits;
 use super::refused::{self, Unfit};
@@ -21,7 +20,7 @@ use super::secret::{SECRET_BYTES, WebhookSecret};
 use super::signature::{BadRule, Scheme};
 use crate::clock::Clock;
 use crate::engine::{Runs, SANDBOX};
-use crate::library::Library;
+use crate::published::{ActiveVersion, NotActive, Published};
 use crate::secret::Secrets;
 use crate::store::{Store, StoreError, TriggerRecord};
 use crate::tool::Toolbox;
@@ -36,7 +35,7 @@ const BURST: std::ops::RangeInclusive<u32> = 1..=10_000;
 #[derive(Clone)]
 pub(crate) struct WebhooksOf {
     pub(crate) store: Store,
-    pub(crate) library: Library,
+    pub(crate) published: Published,
     pub(crate) runs: Runs,
     pub(crate) toolbox: Toolbox,
     pub(crate) secrets: Secrets,
@@ -60,10 +59,8 @@ pub(super) struct Inner {
 pub(crate) enum TriggerError {
     #[error("there is no webhook trigger `{0}`")]
     Unknown(String),
-    #[error("there is no flow `{0}`")]
-    UnknownFlow(FlowId),
-    #[error("the flow has errors and cannot be started")]
-    Findings(Vec<Finding>),
+    #[error(transparent)]
+    NotActive(#[from] NotActive),
     #[error(transparent)]
     Unfit(#[from] Unfit),
     #[error("the default inputs do not fit the flow")]
@@ -103,12 +100,9 @@ impl Webhooks {
         let CreateTrigger { workflow_id, name, default_inputs, permission_mode, signature, require_secret, rate_limit } =
             asked;
         let of = &self.0.of;
-        let flow = active(&of.library, &workflow_id).map_err(|inactive| match inactive {
-            Inactive::Missing => TriggerError::UnknownFlow(workflow_id.clone()),
-            Inactive::Invalid(findings) => TriggerError::Findings(findings),
-        })?;
-        refused::check(&flow.flow, &flow.plan, (&of.toolbox.catalog(), permission_mode))?;
-        check_defaults(&flow, &default_inputs)?;
+        let active = of.published.active(&workflow_id)?;
+        refused::check(&active, &of.toolbox.catalog(), permission_mode)?;
+        check_defaults(&active, &default_inputs)?;
         let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         if name.as_ref().is_some_and(|name| name.chars().count() > NAME_CHARS) {
             return Err(TriggerError::Malformed("`name` has more than 160 characters"));
@@ -203,7 +197,7 @@ impl Webhooks {
     }
 
     fn shown(&self, trigger: TriggerRecord) -> Result<Trigger, TriggerError> {
-        let paused_reason = self.paused(&trigger);
+        let paused_reason = self.paused(&trigger)?;
         let last_delivery = self.0.of.store.deliveries(&trigger.id, 1)?.pop();
         Ok(Trigger {
             path: path_of(&trigger.id),
@@ -226,13 +220,25 @@ impl Webhooks {
         })
     }
 
-    fn paused(&self, trigger: &TriggerRecord) -> Option<PausedReason> {
-        match active(&self.0.of.library, &trigger.flow) {
-            Err(Inactive::Missing) => Some(PausedReason::FlowMissing),
-            Err(Inactive::Invalid(_)) => Some(PausedReason::FlowInvalid),
+    fn paused(&self, trigger: &TriggerRecord) -> Result<Option<PausedReason>, StoreError> {
+        Ok(match self.0.of.published.active(&trigger.flow) {
+            Err(NotActive::Store(error)) => return Err(error),
+            Err(NotActive::Unknown(_)) => Some(PausedReason::FlowMissing),
+            Err(
+                NotActive::NotPublished(_)
+                | NotActive::OutOfService(_)
+                | NotActive::Unaccepted { .. }
+                | NotActive::NotAccepted { .. },
+            ) => Some(PausedReason::NotPublished),
+            Err(NotActive::Findings { .. }) => Some(PausedReason::FlowInvalid),
             Ok(_) if trigger.sandbox > SANDBOX => Some(PausedReason::SandboxWeakened),
-            Ok(_) => None,
-        }
+            Ok(active) => self.refuse_unfit(&active, trigger).err().map(|_| PausedReason::NeedsPerson),
+        })
+    }
+
+    /// Looked at for every call, since another version may have been published since the trigger was made.
+    pub(super) fn refuse_unfit(&self, active: &ActiveVersion, trigger: &TriggerRecord) -> Result<(), Unfit> {
+        refused::check(active, &self.0.of.toolbox.catalog(), trigger.permission_mode)
     }
 
     pub(super) fn inner(&self) -> &Inner {
@@ -260,8 +266,8 @@ fn new_secret() -> Result<WebhookSecret, TriggerError> {
 }
 
 /// Defaults may leave to a delivery what is required, and may not be wrong.
-fn check_defaults(flow: &ActiveFlow, defaults: &Map<String, Value>) -> Result<(), TriggerError> {
-    let Err(mut faults) = bind(flow.flow.inputs.as_ref(), defaults) else { return Ok(()) };
+fn check_defaults(active: &ActiveVersion, defaults: &Map<String, Value>) -> Result<(), TriggerError> {
+    let Err(mut faults) = bind(active.flow.inputs.as_ref(), defaults) else { return Ok(()) };
     faults.retain(|fault| fault.code != "required");
     if faults.is_empty() { Ok(()) } else { Err(TriggerError::Inputs(faults)) }
 }
