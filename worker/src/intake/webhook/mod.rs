@@ -8,6 +8,7 @@
 //! - `secret`: making and comparing secrets
 //! - `signature`: HMAC-SHA256 over the exact bytes, as senders sign them
 //! - `limits`: how often a trigger is called, and how often a peer guesses
+//! - `nobody`: what is read where there is no trigger
 //! - `in_flight`: calls with one event, one after another
 //! - `triggers`: making, listing and removing triggers
 //! - `refused`: what a flow must not have to be started by a webhook
@@ -17,6 +18,7 @@
 
 mod in_flight;
 mod limits;
+mod nobody;
 mod receive;
 mod refused;
 mod secret;

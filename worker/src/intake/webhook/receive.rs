@@ -20,7 +20,7 @@ use super::limits::TooOften;
 use super::refused::Unfit;
 use super::secret;
 use super::signature::{self, Headers, Scheme, claims_to_be_signed};
-use super::triggers::{Webhooks, event_id_header};
+use super::triggers::{Inner, Webhooks, event_id_header};
 use crate::engine::{Outcome, SANDBOX, Started};
 use crate::published::{ActiveVersion, NotActive};
 use crate::run_request::{RunRequest, StartError};
@@ -90,10 +90,7 @@ pub(crate) enum CallError {
 impl Webhooks {
     /// Judges the head of a call. Nothing of its body has been read, and after an error nothing need be.
     pub(crate) fn knock(&self, call: &Call<'_>) -> Result<Knock, CallError> {
-        let trigger = match call.trigger.parse() {
-            Ok(id) => self.inner().of.store.trigger(&id)?,
-            Err(_) => None,
-        };
+        let trigger = self.named(call.trigger)?;
         let sent = (call.headers)(&SECRET_HEADER.to_ascii_lowercase());
         let kept = trigger.as_ref().and_then(|trigger| trigger.secret.as_ref());
         let opens = secret::matches(kept, sent.unwrap_or_default());
@@ -185,6 +182,16 @@ impl Webhooks {
     fn duplicate(&self, trigger: TriggerId, claimed: ClaimedEvent) -> Result<Accepted, CallError> {
         let status = self.inner().of.store.delivery_status(&claimed)?;
         Ok(Accepted { trigger, run: claimed.run, task: claimed.task, is_duplicate: true, status })
+    }
+
+    /// The trigger that an address names, whatever state its flow is in.
+    fn named(&self, address: &str) -> Result<Option<TriggerRecord>, CallError> {
+        let Inner { of, nobody, .. } = self.inner();
+        let trigger = of.store.trigger(&address.parse().unwrap_or_else(|_| nobody.id()))?;
+        if trigger.is_none() {
+            nobody.read();
+        }
+        Ok(trigger)
     }
 
     /// Whether there is a version that this trigger starts, errors and all. Looked at only where a call would be let in:

@@ -15,6 +15,7 @@ use weir_shared::webhook::{
 
 use super::in_flight::InFlight;
 use super::limits::Limits;
+use super::nobody::Nobody;
 use super::refused::{self, Unfit};
 use super::secret::{SECRET_BYTES, WebhookSecret};
 use super::signature::{BadRule, Scheme};
@@ -52,6 +53,7 @@ pub(super) struct Inner {
     pub(super) of: WebhooksOf,
     pub(super) limits: Limits,
     pub(super) in_flight: InFlight,
+    pub(super) nobody: Nobody,
 }
 
 /// Why a trigger is not made, shown or changed.
@@ -83,7 +85,8 @@ pub(crate) enum TriggerError {
 
 impl Webhooks {
     pub(crate) fn new(of: WebhooksOf) -> Self {
-        Self(Arc::new(Inner { of, limits: Limits::new(), in_flight: InFlight::default() }))
+        let (limits, in_flight, nobody) = (Limits::new(), InFlight::default(), Nobody::new());
+        Self(Arc::new(Inner { of, limits, in_flight, nobody }))
     }
 
     /// Whether peers on other machines are answered.
