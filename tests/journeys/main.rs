@@ -26,6 +26,7 @@ mod resuming;
 mod samples;
 mod saving_by_rename;
 mod secrets;
+mod service;
 mod soak;
 mod webhooks;
 mod without_a_worker;

@@ -28,6 +28,7 @@ use crate::process::confine_worker;
 use crate::reload::{self, Reload};
 use crate::retention::Retention;
 use crate::secret::{SecretError, hide_in_log};
+use crate::service::{Heart, activated, manager};
 use crate::shutdown::{Shutdown, Stage};
 use crate::signals::{Asked, Signals};
 use crate::state_dir::{StateDirectory, StateError, WorkerCard};
@@ -116,7 +117,10 @@ async fn work(start: Start) -> Result<Ended, StartError> {
     let (shutdown, watch) = Shutdown::new();
     let (alarm, mut alarms) = Alarm::new();
     let store = Store::open(&config.state.join("weir.redb"))?;
-    let listener = listen(config.listen).await?;
+    let listener = match activated()? {
+        Some(listener) => TcpListener::from_std(listener)?,
+        None => listen(config.listen).await?,
+    };
     let address = listener.local_addr()?;
     let flows = std::path::absolute(&config.flows)?;
     let worker = WorkerFacts { id: store.worker_id().to_string(), flows: flows.clone() };
@@ -165,6 +169,7 @@ async fn work(start: Start) -> Result<Ended, StartError> {
         state: config.state.clone(),
         shutdown: watch.clone(),
     };
+    let heart = Heart { store: store.clone(), library: api.library.clone(), runs: runs.clone() };
     let door = Door::new(access, webhooks, warp::service(routes(&api)));
     let (close_door, door_closes) = oneshot::channel::<()>();
     let kept = Live::new(config.retention);
@@ -172,6 +177,7 @@ async fn work(start: Start) -> Result<Ended, StartError> {
     let grace = config.shutdown_grace;
     let reload = Reload { config, flags, address, plugins, rules, retention: kept };
     let retaining = spawn_vital("retention", alarm.clone(), retention.work(watch));
+    let beating = spawn_vital("heartbeat", alarm.clone(), heart.clone().beat());
     let serving = spawn_vital(
         "serve",
         alarm,
@@ -184,13 +190,16 @@ async fn work(start: Start) -> Result<Ended, StartError> {
         tracing::error!(%error, "other commands do not find this worker");
     }
     say_where(address, &token);
+    manager::ready(&heart);
 
-    let ended = wait_for_the_end(&mut signals, &mut alarms, &reload).await;
+    let ended = wait_for_the_end((&mut signals, &mut alarms), &reload, &heart).await;
+    manager::stopping();
     state.withdraw();
     drain(&runs, &shutdown, grace, &mut signals).await;
     drop(close_door);
     serving.ended().await;
     retaining.ended().await;
+    drop(beating);
     store.close().await;
     Ok(ended)
 }
@@ -225,7 +234,11 @@ async fn drain(runs: &Runs, shutdown: &Shutdown, grace: Duration, signals: &mut 
 }
 
 /// Waits for a signal to end or the death of a vital task; reads again what can change whenever it is asked to.
-async fn wait_for_the_end(signals: &mut Signals, alarms: &mut mpsc::Receiver<&'static str>, reload: &Reload) -> Ended {
+async fn wait_for_the_end(
+    (signals, alarms): (&mut Signals, &mut mpsc::Receiver<&'static str>),
+    reload: &Reload,
+    heart: &Heart,
+) -> Ended {
     loop {
         tokio::select! {
             signal = signals.any() => match signal {
@@ -233,7 +246,11 @@ async fn wait_for_the_end(signals: &mut Signals, alarms: &mut mpsc::Receiver<&'s
                     tracing::info!(signal = name, "ending");
                     return Ended::Asked;
                 }
-                Asked::Reload => read_again(reload).await,
+                Asked::Reload => {
+                    manager::reloading();
+                    read_again(reload).await;
+                    manager::ready(heart);
+                }
             },
             task = alarms.recv() => {
                 tracing::error!(task, "a vital task died; ending");

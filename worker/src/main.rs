@@ -24,6 +24,7 @@ mod retention;
 mod run_dir;
 mod run_request;
 mod secret;
+mod service;
 mod shutdown;
 mod signals;
 mod state_dir;

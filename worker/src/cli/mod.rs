@@ -28,6 +28,7 @@ mod runs;
 mod schedule;
 mod schema;
 mod serve;
+mod service;
 mod shell;
 mod store;
 mod telling;
@@ -68,6 +69,7 @@ enum Command {
     Store(store::Store),
     Logs(logs::Logs),
     Trust(trust::Trust),
+    Service(service::Service),
     Token(token::Tokens),
     Webhook(webhook::Webhook),
     Open(open::Open),
@@ -115,6 +117,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Store(store) => store.execute(),
         Command::Logs(logs) => logs.execute(),
         Command::Trust(trust) => trust.execute(),
+        Command::Service(service) => service.execute(),
         Command::Token(tokens) => tokens.execute(),
         Command::Webhook(webhook) => webhook.execute(),
         Command::Open(open) => open.execute(),

@@ -54,7 +54,7 @@ impl Serve {
                 config.listen
             )));
         }
-        log::to_standard_error();
+        log::begin();
         match daemon::run(Start { config, flags, trusted: self.trust }) {
             Ok(Ended::Asked) => Ok(Exit::Done),
             Ok(Ended::Broken) => Ok(Exit::Failed),

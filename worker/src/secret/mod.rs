@@ -11,6 +11,6 @@ mod log;
 mod mask;
 mod sources;
 
-pub(crate) use log::{MaskedLog, hide_in_log};
+pub(crate) use log::{MaskedLog, hide_in_log, masked_for_log};
 pub(crate) use mask::{Masked, Masker};
 pub(crate) use sources::{SecretError, SecretSources, Secrets};

@@ -195,6 +195,11 @@ impl Store {
         self.shelf.read(flows::tombstones)
     }
 
+    /// Whether the writer works: returns once everything before this is done.
+    pub(crate) async fn answers(&self) -> bool {
+        self.writer.answers().await
+    }
+
     /// Commits what waits and closes the database; everything after answers [`StoreError::Closed`].
     pub(crate) async fn close(&self) {
         self.writer.close().await;

@@ -74,8 +74,17 @@ pub(super) enum Outcome {
 type Answer = Result<Outcome, StoreError>;
 
 enum Request {
-    Store { change: Change, answer: oneshot::Sender<Answer> },
-    Close { closed: oneshot::Sender<()> },
+    Store {
+        change: Change,
+        answer: oneshot::Sender<Answer>,
+    },
+    /// Writes nothing: shows that the thread works.
+    Ping {
+        answer: oneshot::Sender<()>,
+    },
+    Close {
+        closed: oneshot::Sender<()>,
+    },
 }
 
 /// Hands changes to the writer thread. The thread ends when it is told to close or the last handle is gone.
@@ -95,6 +104,12 @@ impl Writer {
         let (answer, answered) = oneshot::channel();
         self.0.send(Request::Store { change, answer }).await.map_err(|_| StoreError::Closed)?;
         answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Returns once the thread has got this far; whether it has.
+    pub(super) async fn answers(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        self.0.send(Request::Ping { answer }).await.is_ok() && answered.await.is_ok()
     }
 
     /// Commits what waits, closes the database and ends the thread.
@@ -119,6 +134,9 @@ fn work(shelf: &Shelf, mut queue: mpsc::Receiver<Request>) {
                     changes.push(change);
                     answers.push(answer);
                 }
+                Request::Ping { answer } => {
+                    let _gone = answer.send(());
+                }
                 Request::Close { closed } => {
                     queue.close();
                     closing.push(closed);
@@ -132,6 +150,9 @@ fn work(shelf: &Shelf, mut queue: mpsc::Receiver<Request>) {
     while let Some(request) = queue.blocking_recv() {
         match request {
             Request::Store { change, answer: to } => answer(vec![to], commit(shelf, &[change])),
+            Request::Ping { answer } => {
+                let _gone = answer.send(());
+            }
             Request::Close { closed } => closing.push(closed),
         }
     }
