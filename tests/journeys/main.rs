@@ -21,6 +21,7 @@ mod live_output;
 mod many_clients;
 mod owners;
 mod publishing;
+mod queue;
 mod restarts;
 mod resuming;
 mod samples;

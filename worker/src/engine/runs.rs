@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::feed::follow::Follower;
 use crate::feed::run::RunFeed;
 use crate::feed::wire::{Frame, Schemas, mask_inputs};
-use crate::queue::admission::{Bounds, Entrant, Priority};
+use crate::queue::admission::{Bounds, Entrant, Priority, Refused};
 use crate::queue::pump::{Place, Queue};
 use crate::run_request::{self, Bound, RunRequest, StartError};
 use crate::shutdown::{ShutdownWatch, Stage};
@@ -212,9 +212,11 @@ impl Runs {
         let run = RunId::from_bytes(uuid::Uuid::now_v7().into_bytes());
         let bound = request.bind(&run, catalog)?;
         let priority = bound.priority.unwrap_or_else(|| priority(bound.cause));
-        let share = self.share(&bound)?;
-        let entrant = Entrant { owner: bound.owner.clone(), priority, flow: share };
-        let place = inner.queue.enter(entrant).map_err(|scope| StartError::Capacity { scope, priority })?;
+        let entrant = Entrant { owner: bound.owner.clone(), priority, flow: bound.share() };
+        let place = inner.queue.enter(entrant).map_err(|refused| match refused {
+            Refused::FlowBusy { flow, limit } => StartError::FlowBusy { flow, limit },
+            Refused::Full(scope) => StartError::Capacity { scope, priority },
+        })?;
         Ok(Entered { run, bound, place })
     }
 
@@ -222,27 +224,21 @@ impl Runs {
     async fn launch(&self, entered: Entered, claim: Claim) -> Result<Started, StartError> {
         let Entered { run: run_id, bound, place } = entered;
         let task_id = TaskId::from_bytes(uuid::Uuid::now_v7().into_bytes());
-        let replaced = self.replaced_by(&bound);
+        let tolerates = bound.tolerates();
         let owner = bound.owner.clone();
         let (admitted, state) = self.record_admission((&run_id, &task_id), bound, claim).await?;
         match admitted {
             Admitted::New => {
-                self.spawn_driver(run_id.clone(), state, place);
-                self.give_way(&replaced, &owner).await;
+                let mut older = self.spawn_driver(run_id.clone(), state, place);
+                if let Some(beside) = tolerates {
+                    older.truncate(older.len().saturating_sub(beside));
+                    self.give_way(&older, &owner).await;
+                }
                 Ok(Started::New(RunAccepted { run_id, task_id }))
             }
             Admitted::Duplicate(claimed) => Ok(Started::Duplicate(claimed)),
             Admitted::Gone => Ok(Started::Gone),
         }
-    }
-
-    /// The runs of a flow that have not ended, those that wait included, oldest first.
-    pub(super) fn live_of_flow(&self, flow: &FlowId) -> Vec<RunId> {
-        let live = self.live();
-        let mut runs: Vec<RunId> =
-            live.iter().filter(|(_, live)| live.flow.as_ref() == Some(flow)).map(|(run, _)| run.clone()).collect();
-        runs.sort_unstable();
-        runs
     }
 
     /// Commits a run's first two events, that it was created and its plan, with what claims it.
@@ -283,12 +279,22 @@ impl Runs {
         Ok((admitted, state))
     }
 
-    /// Starts the loop of a run that has been recorded.
-    pub(super) fn spawn_driver(&self, run: RunId, state: RunState, place: Place) {
+    /// Starts the loop of a run that has been recorded. Answers the runs of its flow that were there before it and
+    /// have not ended, those that wait included, oldest first: of two that come at once, one sees the other.
+    pub(super) fn spawn_driver(&self, run: RunId, state: RunState, place: Place) -> Vec<RunId> {
         let (commands, received) = mpsc::channel(COMMANDS);
         let feed = RunFeed::new();
         let flow = state.created.as_ref().and_then(|created| created.flow_id.clone());
-        self.live().insert(run.clone(), Live { commands, feed: feed.clone(), flow });
+        let mut before = Vec::new();
+        {
+            let mut live = self.live();
+            if let Some(flow) = &flow {
+                let same = live.iter().filter(|(_, live)| live.flow.as_ref() == Some(flow));
+                before.extend(same.map(|(run, _)| run.clone()));
+            }
+            live.insert(run.clone(), Live { commands, feed: feed.clone(), flow });
+        }
+        before.sort_unstable();
         let driver = Driver::new(self.0.clone(), state, place, feed, (run.clone(), received));
         let alive = Alive::new(self.0.clone(), run);
         // Waited for by `drained`, through `Alive`, which also outlives a panic of the loop.
@@ -296,6 +302,7 @@ impl Runs {
             driver.drive().await;
             drop(alive);
         });
+        before
     }
 
     /// Answers a gate. Returns once the answer is recorded.

@@ -18,6 +18,15 @@ pub(crate) struct FlowShare {
     pub(crate) flow: FlowId,
     /// `concurrency.limit` of its file.
     pub(crate) limit: Option<usize>,
+    pub(crate) at_limit: AtLimit,
+}
+
+/// What a body meets whose flow has as many as it may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtLimit {
+    Wait,
+    /// Those of its flow that wait count, too.
+    Refuse,
 }
 
 /// Whether a body could start at once, were it alone.
@@ -72,6 +81,15 @@ pub(crate) enum CapacityScope {
     Global,
     OwnerPriority,
     GlobalPriority,
+}
+
+/// Why a body may not enter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// A bound is full.
+    Full(CapacityScope),
+    /// Its flow has as many bodies as it may have.
+    FlowBusy { flow: FlowId, limit: usize },
 }
 
 impl CapacityScope {

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use weir_shared::ids::{FlowId, Owner};
 use weir_shared::task::Capacity;
 
-use super::admission::{Admission, Bounds, CapacityScope, Entrant, Room, admit};
+use super::admission::{Admission, AtLimit, Bounds, Entrant, FlowShare, Refused, Room, admit};
 use super::capacity::capacity;
 use super::line::Line;
 
@@ -66,8 +66,8 @@ impl Queue {
         })))
     }
 
-    /// A place for this body, held or waited for.
-    pub(crate) fn enter(&self, entrant: Entrant) -> Result<Place, CapacityScope> {
+    /// A place for this body, held or waited for. Whether there is one is decided and taken in one step.
+    pub(crate) fn enter(&self, entrant: Entrant) -> Result<Place, Refused> {
         let mut places = self.places();
         let admission = places.admission(&entrant)?;
         let owner = entrant.owner.clone();
@@ -110,10 +110,17 @@ impl Places {
         self.running.values().sum::<usize>() + self.returning.len()
     }
 
-    fn admission(&self, entrant: &Entrant) -> Result<Admission, CapacityScope> {
+    fn admission(&self, entrant: &Entrant) -> Result<Admission, Refused> {
+        if let Some(FlowShare { flow, limit: Some(limit), at_limit: AtLimit::Refuse }) = &entrant.flow {
+            let waits = |other: &Entrant| other.flow.as_ref().is_some_and(|share| share.flow == *flow);
+            let waiting = self.line.iter().filter(|(other, _)| waits(other)).count();
+            if self.flows.get(flow).copied().unwrap_or_default() + waiting >= *limit {
+                return Err(Refused::FlowBusy { flow: flow.clone(), limit: *limit });
+            }
+        }
         let has_room = self.taken() < self.bounds.running && has_share(&self.flows, entrant);
         let room = if has_room { Room::Free } else { Room::Taken };
-        admit(entrant, room, &self.line.iter().map(|(entrant, _)| entrant), &self.bounds)
+        admit(entrant, room, &self.line.iter().map(|(entrant, _)| entrant), &self.bounds).map_err(Refused::Full)
     }
 
     /// Counts a body that starts.
@@ -248,7 +255,7 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::super::admission::{FlowShare, Priority};
+    use super::super::admission::Priority;
     use super::*;
 
     fn entrant() -> Entrant {
@@ -256,7 +263,13 @@ mod tests {
     }
 
     fn of_flow(flow: &str, limit: usize) -> Entrant {
-        Entrant { flow: Some(FlowShare { flow: flow.parse().unwrap(), limit: Some(limit) }), ..entrant() }
+        let share = FlowShare { flow: flow.parse().unwrap(), limit: Some(limit), at_limit: AtLimit::Wait };
+        Entrant { flow: Some(share), ..entrant() }
+    }
+
+    fn refusing(flow: &str, limit: usize) -> Entrant {
+        let share = FlowShare { flow: flow.parse().unwrap(), limit: Some(limit), at_limit: AtLimit::Refuse };
+        Entrant { flow: Some(share), ..entrant() }
     }
 
     fn queue(running: usize) -> Queue {
@@ -327,6 +340,21 @@ mod tests {
         second.granted().await;
         drop(second);
         assert!(queue.enter(of_flow("a", 1)).unwrap().is_held());
+    }
+
+    #[tokio::test]
+    async fn a_flow_that_refuses_at_its_limit_counts_those_that_run_wait_and_are_parked() {
+        let queue = queue(1);
+        let mut first = queue.enter(refusing("a", 2)).unwrap();
+        let second = queue.enter(refusing("a", 2)).unwrap();
+        assert!(first.is_held() && !second.is_held(), "there is one place in all");
+        let refused = |queue: &Queue| queue.enter(refusing("a", 2)).err();
+        let busy = Some(Refused::FlowBusy { flow: "a".parse().unwrap(), limit: 2 });
+        assert_eq!(refused(&queue), busy);
+        first.park();
+        assert_eq!(refused(&queue), busy);
+        drop(first);
+        assert_eq!(refused(&queue), None);
     }
 
     #[tokio::test]

@@ -122,7 +122,7 @@ async fn space_of_pruned_runs_is_used_again() {
         event: Event::Complete { summary: "x".repeat(20_000), result: Arc::new(json!(n)) },
     };
     let mut sizes = Vec::new();
-    for round in 0..6_u32 {
+    for round in 0..10_u32 {
         let appends = (round * 200..(round + 1) * 200).map(|n| {
             let row = RunRow { status: RunStatus::Completed, ..row(n) };
             store.append(run(n), vec![big(n)], row)
@@ -133,5 +133,7 @@ async fn space_of_pruned_runs_is_used_again() {
         store.prune(Kept { newest: 10, since: Timestamp(0) }).await.unwrap();
         sizes.push(std::fs::metadata(home.path()).unwrap().len());
     }
-    assert!(sizes[5] <= sizes[1], "the file grows though as much is removed as comes in: {sizes:?}");
+    // It has room for what is new beside what goes, in regions that double; how much of them a round fills depends on
+    // how the writer groups it.
+    assert!(sizes[9] <= 2 * sizes[1], "the file grows though as much is removed as comes in: {sizes:?}");
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use weir_shared::ids::ToolName;
 use weir_shared::run::event::ProcessReport;
 
-use super::folder;
+use super::folder::{self, FolderError};
 use super::load::{PluginPlace, PluginTool};
 use super::manifest::{InputForm, OutputForm};
 use crate::process::{
@@ -120,7 +120,10 @@ async fn check_trust(plugin: &Arc<PluginPlace>) -> Result<(), String> {
     };
     let place = Arc::clone(plugin);
     let read = tokio::task::spawn_blocking(move || folder::read(&place.folder)).await;
-    match read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())? {
+    let unreadable = |error: FolderError| {
+        format!("the folder {} of the plugin `{}` cannot be read: {error}", plugin.folder.display(), plugin.id)
+    };
+    match read.map_err(|error| error.to_string())?.map_err(unreadable)? {
         now if now.digest == *trusted => Ok(()),
         _ => Err(format!(
             "the plugin `{}` has changed since it was trusted, so nothing of it is started; look at it and trust it \
