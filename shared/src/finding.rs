@@ -87,8 +87,6 @@ codes! {
     Disconnected = "disconnected", Info;
     BadInputSchema = "bad_input_schema", Error;
     BadSchedule = "bad_schedule", Error;
-    /// Read and checked, and without effect in this version: `schedules`, `concurrency`.
-    NotYetInForce = "not_yet_in_force", Info;
 }
 
 impl Code {

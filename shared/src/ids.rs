@@ -34,6 +34,8 @@ pub enum BadId {
     Trigger { text: String },
     #[error("`{text}` is not the id of a delivery")]
     Delivery { text: String },
+    #[error("`{text}` is not the id of a schedule")]
+    Schedule { text: String },
     #[error("`{text}` is not a revision: it is 16 lower-case hexadecimal digits")]
     Revision { text: String },
 }
@@ -151,6 +153,12 @@ text_id!(
     Gate
 );
 text_id!(
+    /// A schedule, of a file or of the API. A version 7 UUID.
+    ScheduleId,
+    is_uuid,
+    Schedule
+);
+text_id!(
     /// The first 16 hexadecimal digits of the SHA-256 of a file's bytes.
     Revision,
     |text| text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
@@ -179,6 +187,7 @@ from_bytes!(RunId);
 from_bytes!(TaskId);
 from_bytes!(TriggerId);
 from_bytes!(DeliveryId);
+from_bytes!(ScheduleId);
 
 fn hex(byte: u8) -> String {
     format!("{byte:02x}")

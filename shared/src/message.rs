@@ -77,8 +77,7 @@ pub fn words(code: Code, params: &Map<String, Value>) -> Words {
         | Code::Pinned
         | Code::BadInputSchema
         | Code::BadSchedule
-        | Code::BadConcurrency
-        | Code::NotYetInForce => flow(code, &p),
+        | Code::BadConcurrency => flow(code, &p),
         Code::BadRetry
         | Code::BadStop
         | Code::BadTimeout
@@ -314,13 +313,9 @@ fn flow(code: Code, p: &Params<'_>) -> Pair {
             format!("the schedule `{}` is not right: {}", p.text("schedule"), p.text("problem")),
             hint(p.text("instead")),
         ),
-        Code::BadConcurrency => (
+        _ => (
             format!("`concurrency.limit` is {}", p.text("given")),
             hint("Use a whole number from 1, or leave `concurrency` out."),
-        ),
-        _ => (
-            format!("`{}` is read and checked, and has no effect in this version", p.text("key")),
-            hint("Nothing to do: it stays in the file for the version that honours it."),
         ),
     }
 }

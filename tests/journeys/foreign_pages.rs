@@ -60,6 +60,11 @@ impl Scene {
                 "/api/agent/webhook-triggers".into(),
                 json!({ "workflowId": "victim", "permissionMode": "full-access" }),
             ),
+            (
+                "POST",
+                "/api/agent/schedules".into(),
+                json!({ "workflowId": "victim", "permissionMode": "full-access", "cron": "* * * * *" }),
+            ),
             ("DELETE", "/api/session".into(), json!({})),
         ]
     }

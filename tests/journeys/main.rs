@@ -26,6 +26,7 @@ mod restarts;
 mod resuming;
 mod samples;
 mod saving_by_rename;
+mod schedules;
 mod secrets;
 mod service;
 mod soak;

@@ -137,6 +137,11 @@ impl Client {
         self.put(&format!("/api/workflows/{id}"), &json!({ "flow": flow, "expectedRevision": expected }))
     }
 
+    /// PATCH with a body.
+    pub fn patch(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.call("PATCH", path, Some(body))
+    }
+
     /// Creates a flow under this id and publishes it.
     pub fn publish_flow(&self, id: &str, flow: &Value) -> Result<FlowView> {
         let made = self.create_flow(id, flow)?;

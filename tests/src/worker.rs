@@ -17,6 +17,8 @@ use crate::{processes, program, wait};
 #[derive(Debug)]
 pub struct World {
     root: TempDir,
+    /// When its workers start, if not now.
+    clock: Option<String>,
 }
 
 impl World {
@@ -26,7 +28,7 @@ impl World {
         for folder in ["home", "flows", "config", "state", "data", "tmp"] {
             std::fs::create_dir(root.path().join(folder))?;
         }
-        Ok(Self { root })
+        Ok(Self { root, clock: None })
     }
 
     /// The flow directory.
@@ -37,6 +39,23 @@ impl World {
     /// The state directory, where `weir` looks for it by itself.
     pub fn state(&self) -> PathBuf {
         self.root.path().join("state/weir")
+    }
+
+    /// Has workers that start from now on believe that it is this moment in UTC, `2027-01-31 23:59:58`. The clock of
+    /// their system goes on from there, as fast as ever; timers and children are not deceived.
+    pub fn set_clock(&mut self, moment: &str) {
+        self.clock = Some(moment.to_owned());
+    }
+
+    /// The command of a worker that serves this world.
+    fn serve(&self, arguments: &[&str]) -> Result<Command> {
+        let mut command = self.weir(arguments);
+        if let Some(moment) = &self.clock {
+            // Not by the program `faketime`, which would be a process between the test and its worker.
+            command.env("LD_PRELOAD", faketime()?).env("FAKETIME", format!("@{moment}")).env("TZ", "UTC");
+            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
+        Ok(command)
     }
 
     /// Writes the configuration.
@@ -210,6 +229,11 @@ impl Worker {
         Ok(())
     }
 
+    /// Sets the clock that it starts with the next time; see [`World::set_clock`].
+    pub fn set_clock(&mut self, moment: &str) {
+        self.world.set_clock(moment);
+    }
+
     /// Starts it again in the same world, at the same address.
     pub fn start_again(&mut self) -> Result<()> {
         self.child = spawn(&self.world, &self.address, &self.more)?;
@@ -251,8 +275,15 @@ fn eprintln_log(log: &str) {
 
 fn spawn(world: &World, address: &str, more: &[String]) -> Result<Child> {
     let log = |name: &str| -> Result<File> { Ok(File::options().create(true).append(true).open(world.path(name))?) };
-    let mut command = world.weir(&["serve", "--listen", address]);
+    let mut command = world.serve(&["serve", "--listen", address])?;
     command.arg("--flows").arg(world.flows()).args(more);
     command.stdout(log("stdout")?).stderr(log("stderr")?);
     command.spawn().with_context(|| format!("cannot start {}", program::weir().display()))
+}
+
+/// The library that sets a program's clock.
+fn faketime() -> Result<PathBuf> {
+    let places = std::fs::read_dir("/usr/lib")?.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = places.map(|place| place.join("faketime/libfaketime.so.1")).find(|library| library.exists());
+    found.context("there is no libfaketime; scripts/setup test installs it")
 }

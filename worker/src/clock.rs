@@ -18,6 +18,12 @@ impl Clock {
         }))
     }
 
+    /// A clock that shows what it is set to.
+    #[cfg(test)]
+    pub(crate) fn set_by(hand: Arc<std::sync::atomic::AtomicI64>) -> Self {
+        Self(Arc::new(move || Timestamp(hand.load(std::sync::atomic::Ordering::SeqCst))))
+    }
+
     /// Now, in milliseconds.
     pub(crate) fn now(&self) -> Timestamp {
         (self.0)()

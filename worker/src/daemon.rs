@@ -21,6 +21,7 @@ use crate::api::{Access, Api, Door, Sessions, WorkerFacts, routes, serve};
 use crate::assets::Page;
 use crate::config::{Config, Key};
 use crate::engine::Runs;
+use crate::intake::schedule::{self, Schedules, SchedulesOf};
 use crate::intake::webhook::{Webhooks, WebhooksOf};
 use crate::live::Live;
 use crate::parts::{Parts, PartsError, assemble};
@@ -64,6 +65,8 @@ pub(crate) enum StartError {
     Tokens(#[from] TokenFileError),
     #[error(transparent)]
     Parts(#[from] PartsError),
+    #[error(transparent)]
+    Schedules(#[from] schedule::OpenError),
     #[error(transparent)]
     Trust(#[from] PluginError),
     #[error("{0}")]
@@ -153,6 +156,15 @@ async fn work(start: Start) -> Result<Ended, StartError> {
         clock: clock.clone(),
         allow_remote: config.remote_webhooks,
     });
+    let (schedules, keeping) = Schedules::open(SchedulesOf {
+        store: store.clone(),
+        library: library.clone(),
+        published: published.clone(),
+        runs: runs.clone(),
+        toolbox: toolbox.clone(),
+        clock: clock.clone(),
+        shutdown: watch.clone(),
+    })?;
     let api = Api {
         access: access.clone(),
         page: Arc::new(Page::locate(config.page.as_deref())),
@@ -164,6 +176,7 @@ async fn work(start: Start) -> Result<Ended, StartError> {
         toolbox,
         plugins: plugins.clone(),
         webhooks: webhooks.clone(),
+        schedules,
         limits: config.limits,
         secrets,
         state: config.state.clone(),
@@ -178,6 +191,7 @@ async fn work(start: Start) -> Result<Ended, StartError> {
     let reload = Reload { config, flags, address, plugins, rules, retention: kept };
     let retaining = spawn_vital("retention", alarm.clone(), retention.work(watch));
     let beating = spawn_vital("heartbeat", alarm.clone(), heart.clone().beat());
+    let keeping = spawn_vital("schedules", alarm.clone(), keeping);
     let serving = spawn_vital(
         "serve",
         alarm,
@@ -200,6 +214,7 @@ async fn work(start: Start) -> Result<Ended, StartError> {
     serving.ended().await;
     retaining.ended().await;
     drop(beating);
+    keeping.ended().await;
     store.close().await;
     Ok(ended)
 }

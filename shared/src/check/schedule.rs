@@ -28,7 +28,6 @@ pub(super) fn schedules(ground: &Ground<'_>) -> Vec<Found> {
             }
         }
     }
-    found.push(Found::new(Code::NotYetInForce, &root, json!({ "key": "schedules" })));
     found
 }
 

@@ -208,7 +208,7 @@ fn preflight(parts: &Parts, origin: &OriginStanding) -> Option<Response> {
         OriginStanding::Allowed(_) if asks => {
             let mut response = empty(StatusCode::NO_CONTENT);
             let headers = response.headers_mut();
-            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));
+            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"));
             headers.insert(
                 ACCESS_CONTROL_ALLOW_HEADERS,
                 HeaderValue::from_static("authorization, content-type, if-match, last-event-id, x-weir-token"),

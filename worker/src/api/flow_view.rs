@@ -11,10 +11,16 @@ use super::Api;
 use super::problem::ApiError;
 use crate::library::Entry;
 
-/// Every flow in short, with its newest run.
+/// Every flow in short, with its newest run and its next fire.
 pub(super) fn summaries(api: &Api) -> Result<Vec<FlowSummary>, ApiError> {
     let mut last = api.store.last_runs()?;
-    api.library.list().iter().map(|entry| Ok(summary(entry, api.published.state(entry)?, &mut last))).collect()
+    let next = api.schedules.next_fires()?;
+    let flows = api.library.list();
+    let shown = flows.iter().map(|entry| {
+        let summary = summary(entry, api.published.state(entry)?, &mut last);
+        Ok(FlowSummary { next_fire_at: next.get(&entry.id).copied(), ..summary })
+    });
+    shown.collect()
 }
 
 fn summary(entry: &Entry, state: PublishState, last: &mut BTreeMap<FlowId, LastRun>) -> FlowSummary {

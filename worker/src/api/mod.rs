@@ -19,6 +19,7 @@ mod plugins;
 mod problem;
 mod query;
 mod runs;
+mod schedules;
 pub(crate) mod serve;
 mod session;
 mod sse;
@@ -45,6 +46,7 @@ pub(crate) use session::Sessions;
 
 use crate::assets::Page;
 use crate::engine::Runs;
+use crate::intake::schedule::Schedules;
 use crate::intake::webhook::Webhooks;
 use crate::library::Library;
 use crate::published::Published;
@@ -67,6 +69,7 @@ pub(crate) struct Api {
     pub(crate) toolbox: Toolbox,
     pub(crate) plugins: Plugins,
     pub(crate) webhooks: Webhooks,
+    pub(crate) schedules: Schedules,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
     /// The state directory, where runs keep their files.
@@ -96,6 +99,7 @@ pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
         output::routes(api),
         tasks::routes(api),
         webhooks::routes(api),
+        schedules::routes(api),
         tools::routes(api),
         plugins::routes(api),
         page::routes(api.page.clone()),

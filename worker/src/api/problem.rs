@@ -21,6 +21,7 @@ use super::answer::bytes_of;
 use crate::access::entry::Refusal;
 use crate::access::scope::Scope;
 use crate::engine::{ApproveError, CancelError, FollowError, ReadError, TaskError};
+use crate::intake::schedule::ScheduleError;
 use crate::intake::webhook::{CallError, TriggerError, Unfit};
 use crate::library::SaveError;
 use crate::published::{NotActive, PublishError};
@@ -91,6 +92,8 @@ pub(crate) enum ApiError {
     NotActive(#[from] NotActive),
     #[error(transparent)]
     Publish(#[from] PublishError),
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the worker failed: see its log")]
@@ -227,6 +230,7 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
             PluginError::Store(error) => of_store(error),
         },
         ApiError::Call(error) => of_call(error, text),
+        ApiError::Schedule(error) => of_schedule(error, text),
         ApiError::Trigger(error) => of_trigger(error, text),
         ApiError::NotActive(error) => of_not_active(error, text),
         ApiError::Publish(error) => match error {
@@ -381,6 +385,27 @@ fn of_trigger(error: &TriggerError, text: String) -> (StatusCode, Problem) {
         TriggerError::TooMany => (StatusCode::CONFLICT, plain("too_many_triggers", text)),
         TriggerError::Random(reason) => internal(reason),
         TriggerError::Store(error) => of_store(error),
+    }
+}
+
+fn of_schedule(error: &ScheduleError, text: String) -> (StatusCode, Problem) {
+    match error {
+        ScheduleError::Unknown(_) => (StatusCode::NOT_FOUND, plain("not_found", text)),
+        ScheduleError::Flow(error) => of_not_active(error, text),
+        ScheduleError::InFile(_) => (StatusCode::CONFLICT, plain("schedule_in_file", text)),
+        ScheduleError::Faults(faults) => {
+            (StatusCode::BAD_REQUEST, Problem { faults: faults.clone(), ..plain("bad_schedule", text) })
+        }
+        ScheduleError::Inputs(faults) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problem { faults: faults.clone(), ..plain("invalid_inputs", text) })
+        }
+        ScheduleError::CouldOpenGates { steps, .. } => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            Problem { params: Some(params(json!({ "steps": steps }))), ..plain("could_open_gates", text) },
+        ),
+        ScheduleError::TooMany => (StatusCode::CONFLICT, plain("too_many_schedules", text)),
+        ScheduleError::Stopping => (StatusCode::SERVICE_UNAVAILABLE, plain("stopping", text)),
+        ScheduleError::Store(error) => of_store(error),
     }
 }
 

@@ -8,10 +8,11 @@ use weir_shared::flow::Calendar;
 use weir_shared::ids::Timestamp;
 use weir_shared::read::read;
 use weir_shared::recurrence::RuleText;
-use weir_shared::schedule::{PREVIEW_COUNT, Preview};
+use weir_shared::schedule::{PREVIEW_COUNT, Preview, ScheduleList, ScheduleRow, ScheduleState};
 
+use super::connect::Worker;
 use super::exit::{Exit, Stop};
-use super::{Done, flow_files, output};
+use super::{Done, Place, flow_files, output};
 use crate::clock::Clock;
 use crate::intake::schedule::{Timetable, judged, moment_of, preview};
 
@@ -25,6 +26,17 @@ pub(super) struct Schedule {
 #[derive(Debug, Subcommand)]
 enum Command {
     Preview(PreviewCommand),
+    List(List),
+}
+
+/// List the schedules of the running worker
+#[derive(Debug, Args)]
+struct List {
+    /// Print what the API answers, as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Show the next fires of a rule, or of every schedule of a flow file
@@ -70,8 +82,42 @@ impl Schedule {
     pub(super) fn execute(self) -> Done {
         match self.command {
             Command::Preview(preview) => preview.execute(),
+            Command::List(list) => list.execute(),
         }
     }
+}
+
+impl List {
+    fn execute(self) -> Done {
+        let list: ScheduleList = Worker::find(&self.place.config()?)?.get("/api/agent/schedules")?;
+        if self.json {
+            output::data(&output::json_line(&list)?)?;
+            return Ok(Exit::Done);
+        }
+        let rows: Vec<[String; 7]> = list.schedules.iter().map(row).collect();
+        output::data(&output::table(["FLOW", "RULE", "ZONE", "STATE", "NEXT", "FIRES", "MISSED"], &rows))?;
+        Ok(Exit::Done)
+    }
+}
+
+fn row(schedule: &ScheduleRow) -> [String; 7] {
+    let state = match (schedule.state, schedule.paused_reason) {
+        (ScheduleState::Active, _) => "active".to_owned(),
+        (ScheduleState::Paused, None) => "paused".to_owned(),
+        (ScheduleState::Paused, Some(reason)) => format!("paused: {}", reason.words()),
+        (ScheduleState::Completed, _) => "completed".to_owned(),
+        (ScheduleState::Expired, _) => "expired".to_owned(),
+        (ScheduleState::Cancelled, _) => "cancelled".to_owned(),
+    };
+    [
+        schedule.workflow_id.to_string(),
+        schedule.rule_words(),
+        schedule.time_zone.clone(),
+        state,
+        schedule.next_fire_at.map_or_else(|| "-".to_owned(), |next| next.to_string()),
+        schedule.fires.to_string(),
+        schedule.missed_fires.to_string(),
+    ]
 }
 
 impl PreviewCommand {

@@ -66,7 +66,9 @@ impl Serve {
                 | StartError::Listen { .. }
                 | StartError::Trust(_)),
             ) => Err(Stop::usage(&error)),
-            Err(error @ (StartError::Parts(_) | StartError::Io(_))) => Err(Stop::failed(&error)),
+            Err(error @ (StartError::Parts(_) | StartError::Schedules(_) | StartError::Io(_))) => {
+                Err(Stop::failed(&error))
+            }
         }
     }
 }

@@ -431,8 +431,13 @@ impl Runs {
         self.0.queue.parked(created.owner.clone(), created.flow_id.clone())
     }
 
+    /// Whether a run is driven now, a parked one included.
+    pub(crate) fn is_live(&self, run: &RunId) -> bool {
+        self.live().contains_key(run)
+    }
+
     /// Wakes whenever a run starts or stops being driven.
-    pub(super) fn changes(&self) -> watch::Receiver<usize> {
+    pub(crate) fn changes(&self) -> watch::Receiver<usize> {
         self.0.drivers.subscribe()
     }
 

@@ -41,3 +41,4 @@ pub(crate) use report::{Outcome, UnitEnd, stop_message, timed_out_after};
 pub(crate) use spec::{DEFAULT_FILE_BYTES, OutputLimits, Start, UnitSpec, check_program, resolve_program};
 pub(crate) use stop::{Ladder, next_request};
 pub(crate) use supervisor::{Supervisor, confine_worker};
+pub(crate) use sys::watch;

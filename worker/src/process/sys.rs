@@ -153,7 +153,7 @@ pub(super) fn open_pidfd(pid: u32) -> io::Result<OwnedFd> {
 }
 
 /// Lets the runtime watch this descriptor for something to read.
-pub(super) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` answers the same open descriptor for as long as it lives, and `AsyncFd` takes it back from
     // the runtime before it drops it.
     Ok(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?)

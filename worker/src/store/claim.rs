@@ -6,16 +6,19 @@ use weir_shared::ids::{RunId, TaskId, Timestamp, TriggerId};
 use super::deliveries;
 use super::error::StoreError;
 use super::event_ids::ClaimedEvent;
+use super::schedules::{self, FireClaim};
 use super::tables::OpenTables;
 use super::webhooks;
 
 /// What a run is admitted for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Claim {
     /// Nothing that could ask twice: a person, a program.
     None,
     /// A call of a webhook.
     Delivery(DeliveryClaim),
+    /// A fire of a schedule.
+    Fire(Box<FireClaim>),
 }
 
 /// A call of a webhook that was let in.
@@ -45,7 +48,12 @@ pub(crate) enum Admitted {
 
 /// Whether the claim may be made. [`Admitted::New`] has written nothing yet.
 pub(super) fn judge(tables: &mut OpenTables<'_>, claim: &Claim) -> Result<Admitted, StoreError> {
-    let Claim::Delivery(claim) = claim else { return Ok(Admitted::New) };
+    let claim = match claim {
+        Claim::None => return Ok(Admitted::New),
+        Claim::Fire(claim) if schedules::follows(tables, &claim.record)? => return Ok(Admitted::New),
+        Claim::Fire(_) => return Ok(Admitted::Gone),
+        Claim::Delivery(claim) => claim,
+    };
     let trigger = webhooks::get_in(tables, &claim.trigger)?;
     if trigger.is_none_or(|trigger| trigger.generation != claim.generation) {
         return Ok(Admitted::Gone);
@@ -63,5 +71,6 @@ pub(super) fn record(
     match claim {
         Claim::None => Ok(()),
         Claim::Delivery(claim) => deliveries::record(tables, claim, (run, task)),
+        Claim::Fire(claim) => schedules::record(tables, claim, (run, task)),
     }
 }

@@ -13,7 +13,7 @@ use weir_shared::ids::{FlowId, Revision};
 
 use super::error::StoreError;
 use super::tables::{self, OpenTables};
-use super::webhooks;
+use super::{schedules, webhooks};
 
 /// Flow → [`AcceptedVersions`] as JSON.
 pub(super) const ACCEPTED: TableDefinition<&str, &[u8]> = TableDefinition::new("accepted");
@@ -65,7 +65,10 @@ pub(super) fn forget(
 ) -> Result<Cancelled, StoreError> {
     let highest = accepted_in(tables, flow)?.highest;
     put_accepted(tables, flow, &AcceptedVersions { highest, versions: BTreeMap::new() })?;
-    let cancelled = Cancelled { schedules: 0, webhook_triggers: webhooks::remove_of_flow(tables, flow)? };
+    let cancelled = Cancelled {
+        schedules: schedules::remove_of_flow(tables, flow)?,
+        webhook_triggers: webhooks::remove_of_flow(tables, flow)?,
+    };
     tables.tombstones.insert(flow.as_str(), encode(tombstone)?.as_slice())?;
     Ok(cancelled)
 }
@@ -78,6 +81,7 @@ pub(super) fn rename(tables: &mut OpenTables<'_>, from: &FlowId, to: &FlowId) ->
     put_accepted(tables, to, &AcceptedVersions { highest: moved.highest.max(there.highest), ..moved })?;
     put_accepted(tables, from, &left)?;
     webhooks::rename_flow(tables, from, to)?;
+    schedules::rename_flow(tables, from, to)?;
     tables.tombstones.insert(from.as_str(), encode(&Tombstone::Renamed { to: to.clone() })?.as_slice())?;
     Ok(())
 }

@@ -20,6 +20,7 @@
 //! - `claim`: what a run is admitted for, committed with it
 //! - `webhooks`: triggers; `deliveries`: their accepted calls; `event_ids`: the events those named; `hooked`: the
 //!   handle's part about them
+//! - `schedules`: schedules, and what became of their occurrences
 //! - `sessions`: browser sessions by digest
 //! - `worker_id`: the name of this store's worker
 //! - `error`: why something was not stored or not opened
@@ -42,6 +43,7 @@ mod plugins;
 mod query;
 mod retention;
 mod run_text;
+mod schedules;
 mod sessions;
 mod shelf;
 mod tables;
@@ -60,5 +62,6 @@ pub(crate) use flows::{AcceptedVersions, Tombstone};
 pub(crate) use handle::Store;
 pub(crate) use query::RunQuery;
 pub(crate) use retention::Kept;
+pub(crate) use schedules::{FireClaim, Origin, ScheduleRecord, Standing};
 pub(crate) use sessions::SessionRecord;
 pub(crate) use webhooks::{SecretDigest, TriggerRecord};

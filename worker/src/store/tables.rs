@@ -10,6 +10,7 @@ use super::error::StoreError;
 use super::event_ids::{EVENT_AGES, EVENT_IDS};
 use super::flows::{ACCEPTED, TOMBSTONES};
 use super::plugins::PLUGINS;
+use super::schedules::{FIRES, SCHEDULES};
 use super::webhooks::WEBHOOKS;
 
 /// What the store says of itself: `format`, `worker_id`.
@@ -38,6 +39,8 @@ pub(super) struct OpenTables<'t> {
     pub(super) plugins: Table<'t, &'static str, &'static [u8]>,
     pub(super) accepted: Table<'t, &'static str, &'static [u8]>,
     pub(super) tombstones: Table<'t, &'static str, &'static [u8]>,
+    pub(super) schedules: Table<'t, &'static [u8; 16], &'static [u8]>,
+    pub(super) fires: Table<'t, &'static [u8; 24], &'static [u8]>,
     pub(super) webhooks: Table<'t, &'static [u8; 16], &'static [u8]>,
     pub(super) deliveries: Table<'t, &'static [u8; 24], &'static [u8]>,
     pub(super) delivering: Table<'t, &'static [u8; 16], &'static [u8]>,
@@ -58,6 +61,8 @@ impl<'t> OpenTables<'t> {
             plugins: transaction.open_table(PLUGINS)?,
             accepted: transaction.open_table(ACCEPTED)?,
             tombstones: transaction.open_table(TOMBSTONES)?,
+            schedules: transaction.open_table(SCHEDULES)?,
+            fires: transaction.open_table(FIRES)?,
             webhooks: transaction.open_table(WEBHOOKS)?,
             deliveries: transaction.open_table(DELIVERIES)?,
             delivering: transaction.open_table(DELIVERING)?,

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
-use weir_shared::ids::{FlowId, RunId, TaskId, Timestamp, TriggerId};
+use weir_shared::ids::{FlowId, RunId, ScheduleId, TaskId, Timestamp, TriggerId};
+use weir_shared::schedule::Fire;
 
 use super::claim::{self, Admitted, Claim, EventDigest};
 use super::deliveries::{self, DeliveryEnd};
@@ -20,6 +21,7 @@ use super::journal::{self, StoredEvent};
 use super::keys;
 use super::plugins;
 use super::retention::{self, Kept};
+use super::schedules::{self, ScheduleRecord};
 use super::sessions::{self, SessionDigest, SessionRecord};
 use super::shelf::Shelf;
 use super::tables::OpenTables;
@@ -43,6 +45,8 @@ pub(super) enum Change {
     RemoveTrigger { trigger: TriggerId },
     CountDuplicate { trigger: TriggerId, event: EventDigest },
     ExpireEvents { now: Timestamp },
+    PutSchedule { record: Box<ScheduleRecord>, fires: Vec<Fire> },
+    RemoveSchedule { id: ScheduleId },
     PutSession { digest: SessionDigest, session: SessionRecord, now: Timestamp },
     DropSession { digest: SessionDigest },
     PutPlugin { id: String, record: PluginRecord },
@@ -67,6 +71,8 @@ pub(super) enum Outcome {
     Trigger(Option<Box<TriggerRecord>>),
     /// The event that was counted; none: it is not claimed.
     Counted(Option<ClaimedEvent>),
+    /// Whether a record was what follows the stored one, and is stored.
+    Followed(bool),
     /// How many triggers or events are gone.
     Gone(usize),
 }
@@ -234,6 +240,10 @@ fn apply(tables: &mut OpenTables<'_>, change: &Change) -> Answer {
             return Ok(Outcome::Counted(deliveries::count_duplicate(tables, trigger, event)?));
         }
         Change::ExpireEvents { now } => return Ok(Outcome::Gone(event_ids::expire(tables, *now, EXPIRED)?)),
+        Change::PutSchedule { record, fires } => {
+            return Ok(Outcome::Followed(schedules::put(tables, record, fires)?));
+        }
+        Change::RemoveSchedule { id } => return Ok(Outcome::Gone(usize::from(schedules::remove(tables, id)?))),
         Change::PutSession { digest, session, now } => sessions::put(tables, digest, session, *now)?,
         Change::DropSession { digest } => sessions::remove(tables, digest)?,
         Change::PutPlugin { id, record } => plugins::put(tables, id, record)?,

@@ -5,7 +5,7 @@ use super::server::Server;
 
 const BODY: &str = r#"{"goal":"x","workflow":{"steps":[]},"flow":{"format":1,"name":"N","nodes":[],"edges":[]}}"#;
 
-const ROUTES: [(&str, &str); 10] = [
+const ROUTES: [(&str, &str); 14] = [
     ("POST", "/api/workflows"),
     ("PUT", "/api/workflows/a"),
     ("DELETE", "/api/workflows/a"),
@@ -15,6 +15,10 @@ const ROUTES: [(&str, &str); 10] = [
     ("POST", "/api/agent/batch"),
     ("POST", "/api/agent/00000000-0000-7000-8000-000000000000/approve"),
     ("POST", "/api/agent/00000000-0000-7000-8000-000000000000/cancel"),
+    ("POST", "/api/agent/schedules"),
+    ("POST", "/api/agent/schedules/preview"),
+    ("PATCH", "/api/agent/schedules/00000000-0000-7000-8000-000000000000"),
+    ("DELETE", "/api/agent/schedules/00000000-0000-7000-8000-000000000000"),
     ("DELETE", "/api/session"),
 ];
 

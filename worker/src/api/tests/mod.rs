@@ -7,6 +7,7 @@ mod hook;
 mod library;
 mod plugins;
 mod runs;
+mod schedules;
 mod server;
 mod session;
 mod tasks;

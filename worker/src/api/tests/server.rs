@@ -20,6 +20,7 @@ use crate::api::{Access, Api, Door, Rules, Sessions, WorkerFacts, routes, serve}
 use crate::assets::Page;
 use crate::clock::Clock;
 use crate::engine::{Runs, Settings};
+use crate::intake::schedule::{Schedules, SchedulesOf};
 use crate::intake::webhook::{Webhooks, WebhooksOf};
 use crate::library::Library;
 use crate::live::Live;
@@ -93,6 +94,17 @@ impl Server {
             clock: Clock::system(),
             allow_remote: false,
         });
+        let (schedules, keeping) = Schedules::open(SchedulesOf {
+            store: store.clone(),
+            library: library.clone(),
+            published: published.clone(),
+            runs: runs.clone(),
+            toolbox: toolbox.clone(),
+            clock: Clock::system(),
+            shutdown: watch.clone(),
+        })
+        .unwrap();
+        tokio::spawn(keeping);
         let api = Api {
             published,
             access: access.clone(),
@@ -104,6 +116,7 @@ impl Server {
             toolbox,
             plugins,
             webhooks: webhooks.clone(),
+            schedules,
             limits: Limits::default(),
             secrets,
             state,
