@@ -10,6 +10,7 @@ use crate::flow::{Edge, Flow, Node};
 
 /// What became of something on the way from one flow to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     Added,
@@ -19,6 +20,7 @@ pub enum Change {
 
 /// A node that differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NodeDiff {
     pub id: String,
     pub change: Change,
@@ -28,6 +30,7 @@ pub struct NodeDiff {
 
 /// An edge that is in one of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EdgeDiff {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,6 +41,7 @@ pub struct EdgeDiff {
 
 /// What differs between two flows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FlowDiff {
     /// In the order of the later flow, removed ones last.
     pub nodes: Vec<NodeDiff>,

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 /// How bad a finding is. A flow with an error opens and saves, and is refused when it should run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Info,
@@ -19,6 +20,7 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $severity:ident;)*) => {
         /// The closed set of finding codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = FindingCode))]
         pub enum Code {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
         }
@@ -98,6 +100,7 @@ impl Code {
 
 /// One problem in a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     pub code: Code,
@@ -153,6 +156,7 @@ impl Finding {
 
 /// How many findings of each weight a flow has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FindingCounts {
     pub errors: usize,
     pub warnings: usize,
@@ -168,6 +172,7 @@ impl FindingCounts {
 
 /// One fault in inputs, a plan or a setting, as answers of the API carry it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Fault {
     /// Where: `inputs.day`, `steps[3].dependsOn[0]`.
     pub path: String,

@@ -18,6 +18,7 @@ pub type Extensions = Map<String, Value>;
 
 /// One authored flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Flow {
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
@@ -49,6 +50,7 @@ pub struct Flow {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub layout: BTreeMap<String, Place>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
@@ -57,6 +59,7 @@ pub const START: &str = "$start";
 
 /// One call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     pub id: String,
@@ -82,6 +85,7 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Map<String, Value>>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
@@ -94,17 +98,20 @@ impl Node {
 
 /// An order between two nodes; with a port, only when the source took that branch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Edge {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
     pub target: String,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// What happens to the rest of a run when a step fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// No new step starts; those in flight finish.
@@ -116,17 +123,20 @@ pub enum OnFailure {
 
 /// How many runs of this flow may go on at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Concurrency {
     pub limit: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_limit: Option<OnLimit>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// What a run meets when its flow's limit is reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum OnLimit {
     #[default]
@@ -137,6 +147,7 @@ pub enum OnLimit {
 
 /// Attempts of a step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
     /// 1 to 5, the first attempt included.
@@ -146,11 +157,13 @@ pub struct Retry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backoff_ms: Option<u64>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// How a running step is asked to stop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Stop {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,11 +172,13 @@ pub struct Stop {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace_seconds: Option<u64>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// The first signal of the stop ladder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum StopSignal {
     #[default]
@@ -183,6 +198,7 @@ impl StopSignal {
 
 /// When a published flow starts by itself. Read and checked as written; times are worked out by the worker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,6 +217,7 @@ pub struct Schedule {
     pub fire_immediately: Option<bool>,
     /// RFC 3339; a null that was written is kept as one.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "written_null")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub expires_at: Option<Option<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
@@ -213,11 +230,13 @@ pub struct Schedule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// A rule of a wall calendar.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Calendar {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -231,11 +250,13 @@ pub struct Calendar {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub month_day: Option<MonthDay>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// How often a calendar rule comes round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Frequency {
     Daily,
@@ -245,6 +266,7 @@ pub enum Frequency {
 
 /// A day of the month: 1 to 31, or the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum MonthDay {
     Day(u64),
@@ -253,6 +275,7 @@ pub enum MonthDay {
 
 /// The word `last`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LastDay {
     Last,
@@ -260,6 +283,7 @@ pub enum LastDay {
 
 /// What a fire does while the previous run of its schedule is still going.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Overlap {
     #[default]
@@ -270,6 +294,7 @@ pub enum Overlap {
 
 /// Which missed fires are made up for after downtime.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CatchUp {
     #[default]
@@ -280,6 +305,7 @@ pub enum CatchUp {
 
 /// How much a run may do without asking; a wider mode is a greater one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionMode {
     #[default]
@@ -301,6 +327,7 @@ impl PermissionMode {
 
 /// A remark on the canvas.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Note {
     pub id: String,
     pub text: String,
@@ -313,11 +340,13 @@ pub struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<u64>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub extensions: Extensions,
 }
 
 /// The four colours of notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NoteColor {
     #[default]
@@ -329,6 +358,7 @@ pub enum NoteColor {
 
 /// A place on the canvas, in canvas units, of a card's top left corner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Place {
     pub x: i64,
     pub y: i64,

@@ -9,6 +9,8 @@ pub mod bind;
 pub mod canonical;
 pub mod check;
 pub mod compile;
+#[cfg(feature = "openapi")]
+mod described;
 pub mod diff;
 pub mod expression;
 pub mod finding;

@@ -12,6 +12,7 @@ use crate::limits::DEFAULT_GRACE_SECONDS;
 
 /// What a run executes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plan {
     #[serde(default)]
@@ -26,6 +27,7 @@ pub struct Plan {
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
     /// Its position in the plan.
@@ -98,6 +100,7 @@ impl<'de> Deserialize<'de> for RunWhen {
 
 /// How often a step is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RetryPolicy {
     /// 1 to 5, the first attempt included.
@@ -114,6 +117,7 @@ impl Default for RetryPolicy {
 
 /// How a running step is asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StopPolicy {
     pub signal: StopSignal,

@@ -124,6 +124,7 @@ pub fn digest(flow: &Flow) -> String {
 
 /// How a version stands on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// What schedules and webhooks run.
@@ -140,6 +141,7 @@ pub enum Standing {
 
 /// One version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct VersionView {
     pub number: u64,
@@ -162,6 +164,7 @@ pub struct VersionView {
 
 /// `GET /api/workflows/{id}/revisions`, and what publishing and accepting answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct VersionList {
     pub id: FlowId,
@@ -173,6 +176,7 @@ pub struct VersionList {
 
 /// Whether a flow is published, in short.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PublishState {
     /// Whether there is an active version.
@@ -184,6 +188,7 @@ pub struct PublishState {
 
 /// `POST /api/workflows/{id}/publish`.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Publish {
     /// False: take the flow out of service.
@@ -199,6 +204,7 @@ fn yes() -> bool {
 
 /// `POST /api/workflows/{id}/accept`.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Accept {
     pub number: u64,
@@ -208,6 +214,7 @@ pub struct Accept {
 
 /// `POST /api/workflows/{id}/revisions/{n}/restore`.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Restore {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,6 +223,7 @@ pub struct Restore {
 
 /// `POST /api/workflows/{id}/rename`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rename {
     pub to: String,
@@ -225,6 +233,7 @@ pub struct Rename {
 
 /// `POST /api/workflows/{id}/duplicate`.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Duplicate {
     /// The id of the copy; one is made from the original's when none is given.
@@ -233,6 +242,7 @@ pub struct Duplicate {
 
 /// `GET /api/workflows/{id}/diff`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VersionDiff {
     /// `draft`, or a number.
     pub from: String,
@@ -245,6 +255,7 @@ pub struct VersionDiff {
 
 /// `POST /api/agent/tasks`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartTask {
     pub workflow_id: FlowId,

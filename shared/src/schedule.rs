@@ -21,6 +21,7 @@ pub const MOST_PREVIEWED: usize = 100;
 
 /// `POST /api/agent/schedules/preview`: a rule that need not belong to any schedule.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PreviewRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +53,7 @@ impl PreviewRequest {
 
 /// When a rule comes round next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// The zone that `local` is in.
@@ -62,6 +64,7 @@ pub struct Preview {
 
 /// One fire to come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NextFire {
     pub utc: Timestamp,
@@ -71,6 +74,7 @@ pub struct NextFire {
 
 /// `POST /api/agent/schedules`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateSchedule {
     pub workflow_id: FlowId,
@@ -92,6 +96,7 @@ pub struct CreateSchedule {
     pub fire_immediately: Option<bool>,
     /// Left out, an interval expires after a week; null: never.
     #[serde(default, skip_serializing_if = "Said::is_nothing")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Timestamp>))]
     pub expires_at: Said<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
@@ -105,6 +110,7 @@ pub struct CreateSchedule {
 
 /// `PATCH /api/agent/schedules/{id}`: what is left out stays as it is. Naming one kind of rule replaces another.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChangeSchedule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,6 +123,7 @@ pub struct ChangeSchedule {
     pub interval_seconds: Option<u64>,
     /// Null: the machine's.
     #[serde(default, skip_serializing_if = "Said::is_nothing")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub time_zone: Said<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recurring: Option<bool>,
@@ -125,6 +132,7 @@ pub struct ChangeSchedule {
     pub fire_immediately: Option<bool>,
     /// Null: never.
     #[serde(default, skip_serializing_if = "Said::is_nothing")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Timestamp>))]
     pub expires_at: Said<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
@@ -171,6 +179,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Said<T> {
 
 /// Where a schedule is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ScheduleSource {
     /// In the published version of its flow.
@@ -181,6 +190,7 @@ pub enum ScheduleSource {
 
 /// How a schedule stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ScheduleState {
     Active,
@@ -201,6 +211,7 @@ impl ScheduleState {
 
 /// Why a schedule is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
     /// Somebody paused it.
@@ -241,6 +252,7 @@ impl PauseReason {
 
 /// A schedule as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleRow {
     pub schedule_id: ScheduleId,
@@ -279,6 +291,7 @@ pub struct ScheduleRow {
 
 /// `GET /api/agent/schedules`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleList {
     /// Oldest first.
@@ -287,6 +300,7 @@ pub struct ScheduleList {
 
 /// What became of an occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FireOutcome {
     Started,
@@ -300,6 +314,7 @@ pub enum FireOutcome {
 
 /// One occurrence of a schedule, or several that were missed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Fire {
     /// The time it was due; of several the first.
@@ -322,6 +337,7 @@ pub struct Fire {
 
 /// `GET /api/agent/schedules/{id}/fires`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FireList {
     /// Newest first.

@@ -7,6 +7,7 @@ use crate::ids::{Owner, RunId, TaskId, Timestamp};
 /// How urgent a task is. Deliveries and a person's own starts are interactive, starts by a model normal, fires of a
 /// schedule batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
     Interactive,
@@ -27,6 +28,7 @@ impl Priority {
 
 /// Where a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
     Queued,
@@ -49,6 +51,7 @@ impl TaskStatus {
 
 /// What a task came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskKind {
     /// A person's own start.
@@ -63,6 +66,7 @@ pub enum TaskKind {
 
 /// `GET /api/agent/tasks/{id}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     pub task_id: TaskId,
@@ -87,8 +91,17 @@ pub struct Task {
     pub error: Option<String>,
 }
 
+/// What ending a task answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskTold {
+    pub task_id: TaskId,
+}
+
 /// `GET /api/agent/tasks`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskList {
     /// Newest first.
     pub tasks: Vec<Task>,
@@ -96,6 +109,7 @@ pub struct TaskList {
 
 /// `GET /api/agent/tasks/capacity`. Counts are of tasks, times in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Capacity {
     pub running: usize,
@@ -135,6 +149,7 @@ pub const SCHEDULING_POLICY: &str = "owner-round-robin-weighted-priority";
 
 /// When a wait for several tasks is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WaitMode {
     Any,
@@ -143,6 +158,7 @@ pub enum WaitMode {
 
 /// `POST /api/agent/tasks/wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitForTasks {
     pub ids: Vec<TaskId>,
@@ -153,6 +169,7 @@ pub struct WaitForTasks {
 
 /// The answer to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitedForTasks {
     /// Whether the time ran out first.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 /// What a tool may do to the world.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     Read,
@@ -22,6 +23,7 @@ pub enum Effect {
 
 /// When a repeated call does no harm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum Idempotent {
     Always(bool),
@@ -37,8 +39,9 @@ impl Default for Idempotent {
     }
 }
 
-/// A tool as the catalog and `GET /api/agent/tools` show it.
+/// A tool as the catalog shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDeclaration {
     pub name: String,
@@ -77,8 +80,20 @@ pub struct ToolDeclaration {
     pub node: Option<NodeDisplay>,
 }
 
+/// A tool as `GET /api/agent/tools` shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ToolView {
+    #[serde(flatten)]
+    pub tool: ToolDeclaration,
+    /// Whether a call without special arguments may be repeated.
+    pub retry_safe: bool,
+}
+
 /// What a node is on the canvas.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NodeKind {
     #[default]
@@ -89,6 +104,7 @@ pub enum NodeKind {
 
 /// Display of a tool's node. It adds nothing to the contract: types, required and defaults come from the schemas.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeDisplay {
     pub label: String,
@@ -110,6 +126,7 @@ pub struct NodeDisplay {
 
 /// The widget an argument is edited with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Widget {
     #[default]
@@ -125,6 +142,7 @@ pub enum Widget {
 
 /// Display of one argument.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct InputDisplay {
     pub name: String,
@@ -147,6 +165,7 @@ pub struct InputDisplay {
 
 /// One declared output of a tool, with what is inside it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct OutputField {
     pub name: String,
@@ -161,9 +180,11 @@ pub struct OutputField {
     pub examples: Vec<Value>,
     /// Fields of an object.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub properties: Vec<OutputField>,
     /// Elements of an array.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub items: Option<Box<OutputField>>,
 }
 

@@ -24,6 +24,7 @@ pub const MOST_WAIT_SECONDS: u64 = 60;
 
 /// `POST /api/agent/webhook-triggers`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateTrigger {
     pub workflow_id: FlowId,
@@ -41,6 +42,7 @@ pub struct CreateTrigger {
     pub require_secret: Option<bool>,
     /// Left out: the default; null: no limit.
     #[serde(default, skip_serializing_if = "AskedRate::is_standard")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<RateLimit>))]
     pub rate_limit: AskedRate,
 }
 
@@ -84,6 +86,7 @@ impl From<AskedRate> for Option<RateLimit> {
 
 /// How a sender signs: HMAC-SHA256 over the exact bytes of the body, keyed by a secret of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SignatureRule {
     /// The name of the secret, as in `{{secrets.NAME}}`.
@@ -107,6 +110,7 @@ pub struct SignatureRule {
 
 /// A sender whose way of signing is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SignaturePreset {
     GitHub,
@@ -116,6 +120,7 @@ pub enum SignaturePreset {
 
 /// How often a trigger may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RateLimit {
     pub per_minute: u32,
@@ -131,6 +136,7 @@ impl Default for RateLimit {
 
 /// A trigger, as lists show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Trigger {
     pub trigger_id: TriggerId,
@@ -165,6 +171,7 @@ pub struct Trigger {
 
 /// Whether a trigger takes deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TriggerState {
     Active,
@@ -173,6 +180,7 @@ pub enum TriggerState {
 
 /// Why a trigger takes none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PausedReason {
     /// The flow's file is not there.
@@ -189,6 +197,7 @@ pub enum PausedReason {
 
 /// `GET /api/agent/webhook-triggers`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TriggerList {
     /// Newest first.
     pub triggers: Vec<Trigger>,
@@ -196,6 +205,7 @@ pub struct TriggerList {
 
 /// What making a trigger, or replacing its secret, answers: the only place that holds the secret.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TriggerSecret {
     #[serde(flatten)]
@@ -217,6 +227,7 @@ impl std::fmt::Debug for TriggerSecret {
 
 /// Where a delivery is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum DeliveryStatus {
     /// Its event is claimed and its run not recorded. Both happen in one commit, so this is never seen.
@@ -250,6 +261,7 @@ impl DeliveryStatus {
 
 /// One accepted call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
     pub delivery_id: DeliveryId,
@@ -269,6 +281,7 @@ pub struct Delivery {
 
 /// `GET /api/agent/webhook-triggers/{id}/deliveries`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeliveryList {
     /// Newest first.
     pub deliveries: Vec<Delivery>,
@@ -276,6 +289,7 @@ pub struct DeliveryList {
 
 /// What a sender is answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryAnswer {
     pub trigger_id: TriggerId,

@@ -19,6 +19,7 @@ pub const TOKEN_HEADER: &str = "x-weir-token";
 
 /// Every answer that is not a success.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
     /// Always false.
     pub success: bool,
@@ -39,6 +40,7 @@ pub struct Problem {
 
 /// A row of `GET /api/workflows`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FlowSummary {
     pub id: FlowId,
@@ -57,6 +59,7 @@ pub struct FlowSummary {
 
 /// The newest run of a flow, as the library shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LastRun {
     pub run_id: RunId,
@@ -68,6 +71,7 @@ pub struct LastRun {
 
 /// `GET /api/workflows/{id}`, and what POST and PUT answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FlowView {
     pub id: FlowId,
@@ -90,17 +94,21 @@ pub struct FlowView {
 
 /// `POST /api/workflows`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateFlow {
     #[serde(default)]
     pub id: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Flow))]
     pub flow: Box<RawValue>,
 }
 
 /// `PUT /api/workflows/{id}`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SaveFlow {
+    #[cfg_attr(feature = "openapi", schema(value_type = Flow))]
     pub flow: Box<RawValue>,
     #[serde(default)]
     pub expected_revision: Option<String>,
@@ -108,6 +116,7 @@ pub struct SaveFlow {
 
 /// What DELETE of a flow answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FlowDeleted {
     pub ok: bool,
@@ -117,9 +126,11 @@ pub struct FlowDeleted {
 
 /// `POST /api/workflows/check`: one of the two.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CheckFlow {
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Flow>))]
     pub flow: Option<Box<RawValue>>,
     #[serde(default)]
     pub text: Option<String>,
@@ -127,6 +138,7 @@ pub struct CheckFlow {
 
 /// What `check` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Checked {
     pub findings: Vec<Finding>,
     pub plan: Option<Plan>,
@@ -135,6 +147,7 @@ pub struct Checked {
 
 /// `POST /api/workflows/{id}/run`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RunFlow {
     pub inputs: Map<String, Value>,
@@ -149,6 +162,7 @@ pub struct RunFlow {
 
 /// `POST /api/agent/run`: with `workflow`, that plan; without, a model plans.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunPlan {
     #[serde(default)]
@@ -158,16 +172,19 @@ pub struct RunPlan {
     #[serde(default)]
     pub config: RunConfig,
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Plan>))]
     pub workflow: Option<Box<RawValue>>,
 }
 
 /// `POST /api/agent/batch`: goals for a model to plan, or plans.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RunBatch {
     #[serde(default)]
     pub goals: Option<Vec<String>>,
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<Plan>>))]
     pub workflows: Option<Vec<Box<RawValue>>>,
     #[serde(default)]
     pub config: RunConfig,
@@ -177,6 +194,7 @@ pub struct RunBatch {
 
 /// What starting a batch answers, in the order of the plans.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BatchAccepted {
     pub run_ids: Vec<RunId>,
@@ -184,6 +202,7 @@ pub struct BatchAccepted {
 
 /// What starting a run answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunAccepted {
     pub run_id: RunId,
@@ -192,6 +211,7 @@ pub struct RunAccepted {
 
 /// `POST /api/agent/{runId}/approve`; an empty body approves the one open gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Approve {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,8 +222,25 @@ pub struct Approve {
     pub reason: Option<String>,
 }
 
+/// What telling a run something answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RunTold {
+    pub run_id: RunId,
+}
+
+/// What removing something answers that leaves nothing to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Done {
+    /// Always true.
+    pub ok: bool,
+}
+
 /// A row of `GET /api/agent/runs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunRow {
     pub run_id: RunId,
@@ -230,6 +267,7 @@ pub struct RunRow {
 
 /// `GET /api/agent/runs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunPage {
     pub runs: Vec<RunRow>,
     /// For `before`, when there are more.
@@ -239,6 +277,7 @@ pub struct RunPage {
 
 /// `GET /api/agent/runs/{id}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunDetail {
     #[serde(flatten)]
@@ -257,6 +296,7 @@ pub struct RunDetail {
 
 /// An open gate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Gate {
     pub gate_id: GateId,
@@ -275,6 +315,7 @@ pub struct Gate {
 
 /// One step of a run, as far as it got.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Execution {
     pub index: StepIndex,
@@ -300,6 +341,7 @@ pub struct Execution {
 
 /// `GET /api/health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
     pub status: String,
     pub version: String,
@@ -307,6 +349,7 @@ pub struct Health {
 
 /// `POST /api/session`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OpenSession {
     pub token: String,
@@ -314,6 +357,7 @@ pub struct OpenSession {
 
 /// `GET /api/session`: who the caller is, and what this worker is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     pub owner: String,
@@ -325,6 +369,7 @@ pub struct Session {
 
 /// A plugin as `GET /api/plugins` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PluginView {
     /// The name of its folder, which is its id.
@@ -351,6 +396,7 @@ pub struct PluginView {
 
 /// Which of the two homes a plugin lives in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PluginSource {
     /// `plugins/` of the flow directory: it travels with the flows.
@@ -361,6 +407,7 @@ pub enum PluginSource {
 
 /// What the guard takes the effects of a trusted plugin's tools for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PluginEffects {
     /// At least `command`, whatever they declare.
@@ -372,6 +419,7 @@ pub enum PluginEffects {
 
 /// Something that is wrong with a plugin. One with an error offers nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PluginFinding {
     /// A stable word: `unknown_key`, `duplicate_tool`.
     pub code: String,
@@ -383,6 +431,7 @@ pub struct PluginFinding {
 
 /// A file of a plugin's folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PluginFile {
     /// From the folder on.
     pub path: String,
@@ -392,6 +441,7 @@ pub struct PluginFile {
 
 /// `POST /api/plugins/{id}/trust`: the folder as it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrustPlugin {
     pub digest: String,
@@ -401,6 +451,7 @@ pub struct TrustPlugin {
 
 /// `POST /api/plugins/{id}/enabled`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EnablePlugin {
     pub enabled: bool,
@@ -408,6 +459,7 @@ pub struct EnablePlugin {
 
 /// What `POST /api/session/code` answers: a code that opens one session in the place of the token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionCode {
     pub code: String,
@@ -416,6 +468,7 @@ pub struct SessionCode {
 
 /// Frames of `GET /api/workflows/events`; the SSE event is the variant's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum LibraryFrame {
     /// The first frame: everything, as `GET /api/workflows` shows it.

@@ -16,6 +16,7 @@ use crate::task::Priority;
 
 /// An event with its place and time in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Recorded {
     pub seq: Seq,
     pub ts: Timestamp,
@@ -25,6 +26,7 @@ pub struct Recorded {
 
 /// One durable fact of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum Event {
     RunCreated(Box<RunCreated>),
@@ -130,6 +132,7 @@ pub enum Event {
 
 /// The first event of every run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunCreated {
     pub run_id: RunId,
@@ -158,6 +161,7 @@ pub struct RunCreated {
 
 /// What started a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
     Manual,
@@ -173,6 +177,7 @@ pub enum Cause {
 
 /// What confines a run's processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxPosture {
     #[default]
@@ -183,6 +188,7 @@ pub enum SandboxPosture {
 
 /// What a caller chooses about one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RunConfig {
     pub require_plan_approval: bool,
@@ -209,6 +215,7 @@ impl Default for RunConfig {
 
 /// What a whole run is confined to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CapabilityMode {
     ReadOnly,
@@ -216,6 +223,7 @@ pub enum CapabilityMode {
 
 /// The guard's answer for one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictKind {
     Allow,
@@ -225,6 +233,7 @@ pub enum VerdictKind {
 
 /// Why a step was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SkipReason {
     Disabled,
@@ -238,6 +247,7 @@ pub enum SkipReason {
 
 /// A file that a command names, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CoveredFile {
     /// As the command names it; a program that was looked up, where it was found.
@@ -248,6 +258,7 @@ pub struct CoveredFile {
 
 /// What was found of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "found", rename_all = "lowercase")]
 pub enum Found {
     Nothing,
@@ -265,6 +276,7 @@ pub enum Found {
 
 /// How a step ended without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StepEnd {
     pub index: StepIndex,
@@ -280,6 +292,7 @@ pub struct StepEnd {
 
 /// Why a run did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndCode {
     Failed,
@@ -291,6 +304,7 @@ pub enum EndCode {
 
 /// The obituary of a process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProcessReport {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -349,6 +363,7 @@ fn is_zero_u32(n: &u32) -> bool {
 
 /// Which output of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OutputStream {
     Stdout,
@@ -357,6 +372,7 @@ pub enum OutputStream {
 
 /// A piece of output as the stream shows it. It is not in the journal and carries no id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepOutput {
     pub index: StepIndex,
     pub attempt: u32,

@@ -83,7 +83,7 @@ pub(crate) enum Refusal {
 }
 
 /// Paths that answer with a stream of events, where a token may stand in the query: `EventSource` sends no headers.
-const STREAMS: [&str; 2] = ["/api/agent/stream", "/api/workflows/events"];
+pub(crate) const STREAMS: [&str; 2] = ["/api/agent/stream", "/api/workflows/events"];
 
 /// Whether a request calls this worker by a name that it has.
 pub(crate) fn check_name(head: &Head<'_>, names: &Names) -> Result<(), Refusal> {

@@ -1,36 +1,11 @@
 //! What routes take from a request: the pieces that every resource uses.
 
-use std::convert::Infallible;
-
-use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
-use warp::{Filter, Rejection};
 use weir_shared::ids::{Owner, RunId};
 
 use super::Api;
 use super::problem::ApiError;
 use crate::access::scope::{Caller, Scope};
-
-/// The parts of the worker.
-pub(super) fn with(api: &Api) -> impl Filter<Extract = (Api,), Error = Infallible> + Clone + use<> {
-    let api = api.clone();
-    warp::any().map(move || api.clone())
-}
-
-/// Who asks. The door lets nobody else through to a route that uses this.
-pub(super) fn caller() -> impl Filter<Extract = (Caller,), Error = Rejection> + Copy {
-    warp::ext::get::<Caller>()
-}
-
-/// The whole body, which the door has bounded.
-pub(super) fn body() -> impl Filter<Extract = (Bytes,), Error = Rejection> + Copy {
-    warp::body::bytes()
-}
-
-/// The names and values of the query, decoded.
-pub(super) fn query() -> impl Filter<Extract = (Vec<(String, String)>,), Error = Rejection> + Copy {
-    warp::query()
-}
 
 /// A body as the JSON object that is wanted. Nesting is bounded by the reader.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {

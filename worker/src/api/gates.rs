@@ -2,49 +2,68 @@
 
 use std::sync::Arc;
 
-use hyper::body::Bytes;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use warp::Filter;
-use warp::filters::BoxedFilter;
+use serde_json::{Map, Value};
 use warp::http::StatusCode;
-use warp::reply::Response;
 use weir_shared::check::read_plan;
-use weir_shared::wire::Approve;
+use weir_shared::flow::OnFailure;
+use weir_shared::ids::{GateId, RunId};
+use weir_shared::plan::Step;
+use weir_shared::wire::{Approve, RunTold};
 
 use super::Api;
-use super::answer::{Answer, json as json_body, settle};
-use super::ask::{body, caller, read_or_default, require, visible_run, with};
+use super::answer::{Answer, json};
+use super::ask::{read_or_default, visible_run};
 use super::problem::ApiError;
+use super::refusals::APPROVE;
+use super::route::{Route, of, post};
 use crate::access::scope::{Caller, Scope};
 use crate::engine;
 
 /// Both routes.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let approve = warp::path!("api" / "agent" / String / "approve")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|run: String, api: Api, caller: Caller, body: Bytes| async move {
-            settle(approve(&api, &caller, &run, &body).await)
-        });
-    let cancel = warp::path!("api" / "agent" / String / "cancel")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|run: String, api: Api, caller: Caller, body: Bytes| async move {
-            settle(cancel(&api, &caller, &run, &body).await)
-        });
-    approve.or(cancel).unify().boxed()
+pub(super) fn routes() -> Vec<Route> {
+    let run = || ("runId", of::<RunId>(), "The run");
+    vec![
+        post(
+            "/api/agent/{runId}/approve",
+            "approve",
+            "Answers a gate. Without a body it is a yes to the one open gate",
+        )
+        .at(run())
+        .may_take(of::<ApproveOrPlan>())
+        .answers(StatusCode::ACCEPTED, of::<RunTold>(), "The run goes on by it")
+        .refuses(APPROVE)
+        .to(Scope::Admin, |ask| async move {
+            approve(&ask.api, &ask.caller, &ask.at::<String>("runId")?, &ask.body).await
+        }),
+        post("/api/agent/{runId}/cancel", "cancel", "Asks a run to stop, as often as one likes")
+            .at(run())
+            .may_take(of::<Nothing>())
+            .answers(StatusCode::ACCEPTED, of::<RunTold>(), "It stops, or has ended already")
+            .to(Scope::Run, |ask| async move {
+                cancel(&ask.api, &ask.caller, &ask.at::<String>("runId")?, &ask.body).await
+            }),
+    ]
+}
+
+/// The shape of what a gate is answered with: `steps` make it a plan, and leave no place for `approved`.
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "it is read as one of two types; this one tells how both look")]
+struct ApproveOrPlan {
+    gate_id: Option<GateId>,
+    approved: Option<bool>,
+    reason: Option<String>,
+    goal: Option<String>,
+    reasoning: Option<String>,
+    on_failure: Option<OnFailure>,
+    steps: Option<Vec<Step>>,
 }
 
 async fn approve(api: &Api, caller: &Caller, run: &str, body: &[u8]) -> Answer {
     let run = visible_run(api, caller, run)?;
-    require(caller, Scope::Admin)?;
     api.runs.approve(&run, said(body)?, &caller.owner).await?;
-    json_body(StatusCode::ACCEPTED, &json!({ "runId": run }))
+    json(StatusCode::ACCEPTED, &RunTold { run_id: run })
 }
 
 /// What a person says: nothing is a yes to the one open gate; a plan is a yes to that plan instead.
@@ -61,16 +80,15 @@ fn said(body: &[u8]) -> Result<engine::Answer, ApiError> {
 }
 
 /// A body without fields.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
 async fn cancel(api: &Api, caller: &Caller, run: &str, body: &[u8]) -> Answer {
     let run = visible_run(api, caller, run)?;
-    require(caller, Scope::Run)?;
     let Nothing {} = read_or_default(body)?;
     api.runs.cancel(&run, &caller.owner).await?;
-    json_body(StatusCode::ACCEPTED, &json!({ "runId": run }))
+    json(StatusCode::ACCEPTED, &RunTold { run_id: run })
 }
 
 #[cfg(test)]

@@ -10,16 +10,35 @@ use hyper::body::{Body, Bytes};
 use warp::http::request::Parts;
 use warp::http::{HeaderMap, Method, StatusCode};
 use warp::reply::Response;
-use weir_shared::webhook::{DELIVERY_BYTES, DeliveryAnswer, DeliveryStatus, MOST_WAIT_SECONDS};
+use weir_shared::ids::TriggerId;
+use weir_shared::webhook::{DELIVERY_BYTES, DeliveryAnswer, DeliveryStatus, EVENT_ID_HEADER, MOST_WAIT_SECONDS};
 
 use super::answer::{Answer, json, settle};
 use super::body;
 use super::problem::ApiError;
 use super::query::Query;
+use super::refusals::{CALL, START};
+use super::route::{Route, any_object, of, post, text, whole};
 use super::serve::Peer;
 use crate::intake::webhook::{Accepted, Call, Knock, Webhooks};
 
 const PREFIX: &str = "/api/workflow-hooks/";
+
+/// The one route, for its description and its other methods.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        post("/api/workflow-hooks/{triggerId}", "callWebhook", "Starts a run of the webhook's flow, once for an event")
+            .at(("triggerId", of::<TriggerId>(), "The webhook"))
+            .query(("wait", whole(0..=u64::MAX), "Seconds to wait for the end of the run; 60 at most"))
+            .header((EVENT_ID_HEADER, text(), "The event's name, of at most 200 characters: it starts one run"))
+            .may_take(any_object("Inputs of the run, in the place of the webhook's own; 256 KiB at most"))
+            .answers(StatusCode::ACCEPTED, of::<DeliveryAnswer>(), "A run is admitted, and goes on")
+            .answers(StatusCode::OK, of::<DeliveryAnswer>(), "The run has ended, or an earlier call started it")
+            .refuses(CALL)
+            .refuses(START)
+            .for_senders(),
+    ]
+}
 
 /// The trigger that a request calls; none: it is no call of a webhook.
 pub(super) fn trigger_of(parts: &Parts) -> Option<&str> {

@@ -5,38 +5,29 @@ use std::collections::VecDeque;
 use futures_util::stream::{self, Stream};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
-use warp::Filter;
-use warp::filters::BoxedFilter;
-use warp::reply::Response;
 use weir_shared::finding::FindingCounts;
 use weir_shared::wire::LibraryFrame;
 
 use super::Api;
-use super::answer::{Answer, settle};
-use super::ask::{caller, query, require, with};
+use super::answer::Answer;
 use super::flow_view::summaries;
 use super::problem::ApiError;
-use super::query::Query;
+use super::route::{Route, get, of};
 use super::sse;
-use crate::access::scope::{Caller, Scope};
+use crate::access::scope::Scope;
 use crate::library::LibraryChange;
 use crate::shutdown::{ShutdownWatch, Stage};
 
 /// The one route.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    warp::path!("api" / "workflows" / "events")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .map(|api: Api, caller: Caller, query: Vec<(String, String)>| settle(follow(api, &caller, query)))
-        .boxed()
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/api/workflows/events", "followLibrary", "The library as it changes: everything first, then each change")
+            .streams(of::<LibraryFrame>(), "A stream of events without ids, which names each frame")
+            .to(Scope::Read, |ask| async move { follow(ask.api) }),
+    ]
 }
 
-fn follow(api: Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    // The token in the query is the door's.
-    Query::of(query, &["token"])?;
+fn follow(api: Api) -> Answer {
     // Before the snapshot, so that no change falls between the two.
     let changes = api.library.subscribe();
     let first = snapshot(&api)?;

@@ -13,11 +13,14 @@ mod health;
 mod hooks;
 mod library_events;
 mod linger;
+mod openapi;
 mod output;
 mod page;
 mod plugins;
 mod problem;
 mod query;
+mod refusals;
+mod route;
 mod runs;
 mod schedules;
 pub(crate) mod serve;
@@ -25,6 +28,7 @@ mod session;
 mod sse;
 mod start;
 mod stream;
+mod table;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -38,12 +42,16 @@ use std::sync::Arc;
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
+use warp::filters::path::FullPath;
 use warp::reply::Response;
 use weir_shared::limits::Limits;
 
 pub(crate) use door::{Access, Door, Rules};
 pub(crate) use session::Sessions;
 
+use table::{Asked, Table};
+
+use crate::access::scope::Caller;
 use crate::assets::Page;
 use crate::engine::Runs;
 use crate::intake::schedule::Schedules;
@@ -84,27 +92,49 @@ pub(crate) struct WorkerFacts {
     pub(crate) flows: PathBuf,
 }
 
-/// Every route. The order does not matter: each matches its whole path, then its method.
+/// Every route, by resource: what answers, and what `/api/openapi.json` describes. The order does not matter but to a
+/// reader of the description.
+fn table() -> Table {
+    Table::of(vec![
+        ("health", health::routes()),
+        ("session", session::routes()),
+        ("flows", workflows::routes()),
+        ("flows", library_events::routes()),
+        ("flows", versions::routes()),
+        ("flows", start::routes()),
+        ("runs", stream::routes()),
+        ("runs", gates::routes()),
+        ("runs", runs::routes()),
+        ("runs", output::routes()),
+        ("tasks", tasks::routes()),
+        ("webhooks", webhooks::routes()),
+        ("webhooks", hooks::routes()),
+        ("schedules", schedules::routes()),
+        ("tools", tools::routes()),
+        ("plugins", plugins::routes()),
+        ("description", openapi::routes()),
+    ])
+}
+
+/// Everything behind the door: the table, the page at every address outside `/api`, and what there is not.
 pub(crate) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let resources = [
-        health::routes(),
-        session::routes(api),
-        workflows::routes(api),
-        library_events::routes(api),
-        versions::routes(api),
-        start::routes(api),
-        stream::routes(api),
-        gates::routes(api),
-        runs::routes(api),
-        output::routes(api),
-        tasks::routes(api),
-        webhooks::routes(api),
-        schedules::routes(api),
-        tools::routes(api),
-        plugins::routes(api),
-        page::routes(api.page.clone()),
-    ];
-    let nothing = warp::any().and_then(|| std::future::ready(Err(warp::reject::not_found()))).boxed();
-    let all = resources.into_iter().fold(nothing, |before, resource| before.or(resource).unify().boxed());
-    all.recover(problem::of_rejection).unify().boxed()
+    let table = Arc::new(table());
+    let page = page::routes(api.page.clone());
+    let api = api.clone();
+    warp::method()
+        .and(warp::path::full())
+        .and(warp::query())
+        .and(warp::header::headers_cloned())
+        .and(warp::ext::optional::<Caller>())
+        .and(warp::body::bytes())
+        .and_then(move |method, path: FullPath, query, headers, caller, body| {
+            let (table, api) = (table.clone(), api.clone());
+            let asked = Asked { method, path: path.as_str().to_owned(), query, headers, caller, body };
+            async move { table.answer(api, asked).await.ok_or_else(warp::reject::not_found) }
+        })
+        .or(page)
+        .unify()
+        .recover(problem::of_rejection)
+        .unify()
+        .boxed()
 }

@@ -5,8 +5,6 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use futures_util::stream;
 use hyper::body::Bytes;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
 use warp::http::header::{CONTENT_TYPE, HeaderValue};
 use warp::reply::{Reply, Response};
@@ -15,10 +13,11 @@ use weir_shared::limits::MAX_ATTEMPTS;
 use weir_shared::run::event::OutputStream;
 
 use super::Api;
-use super::answer::{Answer, bytes_of, settle};
-use super::ask::{caller, query, require, visible_run, with};
+use super::answer::{Answer, bytes_of};
+use super::ask::visible_run;
 use super::problem::ApiError;
 use super::query::Query;
+use super::route::{Route, get, of, whole};
 use crate::access::scope::{Caller, Scope};
 use crate::run_dir::RunDirectory;
 
@@ -27,21 +26,27 @@ const PIECE_BYTES: usize = 64 * 1024;
 const TYPE: &str = "application/octet-stream";
 
 /// The one route.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    warp::path!("api" / "agent" / "runs" / String / "steps" / u32 / "output")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .then(|run: String, index: u32, api: Api, caller: Caller, query: Vec<(String, String)>| async move {
-            settle(show(&api, &caller, &run, StepIndex(index), query).await)
-        })
-        .boxed()
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/api/agent/runs/{id}/steps/{index}/output", "showOutput", "What an attempt of a step wrote, as it did")
+            .at(("id", of::<RunId>(), "The run"))
+            .at(("index", whole(0..=u32::MAX.into()), "The step"))
+            .query((
+                "attempt",
+                whole(1..=MAX_ATTEMPTS.into()),
+                "From 1; the last that wrote anything when it is not said",
+            ))
+            .query(("stream", of::<OutputStream>(), "`stdout` when it is not said"))
+            .query(("offset", whole(0..=i64::MAX.unsigned_abs()), "Bytes to leave out at the beginning"))
+            .answers_bytes(TYPE, "The bytes; none when nothing was written")
+            .to(Scope::Read, |ask| async move {
+                let (run, index): (String, u32) = (ask.at("id")?, ask.at("index")?);
+                show(&ask.api, &ask.caller, (&run, StepIndex(index)), &ask.query).await
+            }),
+    ]
 }
 
-async fn show(api: &Api, caller: &Caller, run: &str, index: StepIndex, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    let query = Query::of(query, &["attempt", "stream", "offset"])?;
+async fn show(api: &Api, caller: &Caller, (run, index): (&str, StepIndex), query: &Query) -> Answer {
     let run = visible_run(api, caller, run)?;
     let stream = match query.text("stream") {
         None | Some("stdout") => OutputStream::Stdout,

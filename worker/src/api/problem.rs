@@ -7,8 +7,8 @@ use std::convert::Infallible;
 
 use hyper::body::Bytes;
 use serde_json::{Map, Value, json};
-use warp::http::StatusCode;
-use warp::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use warp::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use warp::http::{Method, StatusCode};
 use warp::reject::{InvalidQuery, MethodNotAllowed, Rejection};
 use warp::reply::Response;
 use weir_shared::finding::{Fault, Finding};
@@ -42,8 +42,8 @@ pub(crate) enum ApiError {
     Scope { needs: Scope },
     #[error("there is nothing at this address")]
     UnknownPath,
-    #[error("this address does not take this method")]
-    Method,
+    #[error("this address does not take this method; it takes {}", methods(allowed))]
+    Method { allowed: Vec<Method> },
     #[error("there is no {what}")]
     Unknown { what: String },
     #[error("{message}")]
@@ -115,6 +115,16 @@ impl ApiError {
     }
 }
 
+/// The methods of an address, as `Allow` names them. Where there is GET, there is HEAD.
+fn methods(allowed: &[Method]) -> String {
+    let mut names: Vec<&str> = allowed.iter().map(Method::as_str).collect();
+    if allowed.contains(&Method::GET) {
+        names.push(Method::HEAD.as_str());
+    }
+    names.sort_unstable();
+    names.join(", ")
+}
+
 fn mode_word(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::AskForApproval => "ask-for-approval",
@@ -125,6 +135,11 @@ fn mode_word(mode: PermissionMode) -> &'static str {
 
 /// The answer to an error.
 pub(super) fn refuse(error: &ApiError) -> Response {
+    refuse_with(error).0
+}
+
+/// The answer to an error, and the code in it.
+pub(super) fn refuse_with(error: &ApiError) -> (Response, String) {
     let (status, problem) = problem_of(error);
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     let mut response = bytes_of(status, "application/json", Bytes::from(body));
@@ -134,7 +149,12 @@ pub(super) fn refuse(error: &ApiError) -> Response {
     if status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    response
+    if let ApiError::Method { allowed } = error
+        && let Ok(allowed) = HeaderValue::from_str(&methods(allowed))
+    {
+        response.headers_mut().insert(ALLOW, allowed);
+    }
+    (response, problem.code)
 }
 
 /// When to try again.
@@ -161,7 +181,7 @@ fn problem_of(error: &ApiError) -> (StatusCode, Problem) {
             Problem { params: Some(params(json!({ "needs": needs.as_str() }))), ..plain("scope", text) },
         ),
         ApiError::UnknownPath | ApiError::Unknown { .. } => (StatusCode::NOT_FOUND, plain("not_found", text)),
-        ApiError::Method => (StatusCode::METHOD_NOT_ALLOWED, plain("method_not_allowed", text)),
+        ApiError::Method { .. } => (StatusCode::METHOD_NOT_ALLOWED, plain("method_not_allowed", text)),
         ApiError::Malformed { code, .. } => (StatusCode::BAD_REQUEST, plain(code, text)),
         ApiError::TooLarge { limit } => (
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -446,12 +466,12 @@ fn params(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What no route took: a path that matched with another method, or no path at all.
+/// What no route took: the page with a method that is not for pages, or no path at all.
 pub(super) async fn of_rejection(rejection: Rejection) -> Result<Response, Infallible> {
     let error = if rejection.is_not_found() {
         ApiError::UnknownPath
     } else if rejection.find::<MethodNotAllowed>().is_some() {
-        ApiError::Method
+        ApiError::Method { allowed: vec![Method::GET] }
     } else if rejection.find::<InvalidQuery>().is_some() {
         ApiError::Malformed { code: "bad_query", message: "the query cannot be read".to_owned() }
     } else {

@@ -1,18 +1,18 @@
 //! `GET /api/agent/runs` and `…/runs/{id}`: what has run, and one run whole; `DELETE …/runs/{id}`: one run gone.
 
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
-use warp::reply::Response;
 use weir_shared::ids::{FlowId, RunId, Seq};
 use weir_shared::run::event::Cause;
 use weir_shared::run::state::RunStatus;
+use weir_shared::wire::{RunDetail, RunPage};
 
 use super::Api;
-use super::answer::{Answer, empty, json, settle};
-use super::ask::{caller, query, require, visible_run, with};
+use super::answer::{Answer, empty, json};
+use super::ask::visible_run;
 use super::problem::ApiError;
 use super::query::{Query, word};
+use super::refusals::NOT_ENDED;
+use super::route::{Route, delete, get, of, text, whole};
 use crate::access::scope::{Caller, Scope};
 use crate::retention;
 use crate::store::RunQuery;
@@ -22,30 +22,34 @@ const EVENTS: usize = 500;
 const MOST_EVENTS: usize = 5_000;
 
 /// The routes.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let list = warp::path!("api" / "agent" / "runs")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .map(|api: Api, caller: Caller, query: Vec<(String, String)>| settle(list(&api, &caller, query)));
-    let show = warp::path!("api" / "agent" / "runs" / String)
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .map(|run: String, api: Api, caller: Caller, query| settle(show(&api, &caller, &run, query)));
-    let forget = warp::path!("api" / "agent" / "runs" / String)
-        .and(warp::delete())
-        .and(with(api))
-        .and(caller())
-        .then(|run: String, api: Api, caller: Caller| async move { settle(forget(&api, &caller, &run).await) });
-    list.or(show).unify().or(forget).unify().boxed()
+pub(super) fn routes() -> Vec<Route> {
+    let one = "/api/agent/runs/{id}";
+    let id = || ("id", of::<RunId>(), "The run");
+    vec![
+        get("/api/agent/runs", "listRuns", "What has run and runs, newest first, in pages")
+            .query(("q", text(), "A part of the goal, the summary or the error, in any case"))
+            .query(("status", of::<RunStatus>(), "Only those of this status"))
+            .query(("flow", of::<FlowId>(), "Only those of this flow"))
+            .query(("cause", of::<Cause>(), "Only those that this started"))
+            .query(("limit", whole(1..=500), "Runs of the page; 50 when it is not said"))
+            .query(("before", of::<RunId>(), "The `next` of the page before"))
+            .answers(StatusCode::OK, of::<RunPage>(), "One page")
+            .to(Scope::Read, |ask| async move { list(&ask.api, &ask.caller, &ask.query) }),
+        get(one, "showRun", "One run whole, with a page of its events")
+            .at(id())
+            .query(("after", whole(0..=u64::MAX), "Events after this one"))
+            .query(("eventLimit", whole(0..=u64::MAX), "Events of the page: 500 when it is not said, 5,000 at most"))
+            .answers(StatusCode::OK, of::<RunDetail>(), "The run")
+            .to(Scope::Read, |ask| async move { show(&ask.api, &ask.caller, &ask.at::<String>("id")?, &ask.query) }),
+        delete(one, "forgetRun", "Removes an ended run and its output")
+            .at(id())
+            .answers_nothing(StatusCode::NO_CONTENT, "They are gone")
+            .refuses(NOT_ENDED)
+            .to(Scope::Admin, |ask| async move { forget(&ask.api, &ask.caller, &ask.at::<String>("id")?).await }),
+    ]
 }
 
-fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    let query = Query::of(query, &["q", "status", "flow", "cause", "limit", "before"])?;
+fn list(api: &Api, caller: &Caller, query: &Query) -> Answer {
     let limit = query.value("limit", "a number from 1 to 500")?.unwrap_or(RunQuery::LIMIT);
     if !(1..=RunQuery::MOST).contains(&limit) {
         return Err(ApiError::bad_parameter("limit", &limit.to_string(), "a number from 1 to 500"));
@@ -62,9 +66,7 @@ fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
     json(StatusCode::OK, &api.store.runs(&wanted)?)
 }
 
-fn show(api: &Api, caller: &Caller, run: &str, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    let query = Query::of(query, &["after", "eventLimit"])?;
+fn show(api: &Api, caller: &Caller, run: &str, query: &Query) -> Answer {
     let run = visible_run(api, caller, run)?;
     let after = query.value("after", "the number of an event")?.map_or(Seq(0), Seq);
     let limit = query.value("eventLimit", "a number")?.unwrap_or(EVENTS).min(MOST_EVENTS);
@@ -74,7 +76,6 @@ fn show(api: &Api, caller: &Caller, run: &str, query: Vec<(String, String)>) -> 
 /// Removes an ended run and its output.
 async fn forget(api: &Api, caller: &Caller, run: &str) -> Answer {
     let run = visible_run(api, caller, run)?;
-    require(caller, Scope::Admin)?;
     retention::forget(&api.store, &api.state, run).await?;
     Ok(empty(StatusCode::NO_CONTENT))
 }

@@ -2,9 +2,6 @@
 
 use std::time::Instant;
 
-use hyper::body::Bytes;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::header::{COOKIE, HeaderValue, SET_COOKIE};
 use warp::http::{HeaderMap, StatusCode};
 use warp::reply::Response;
@@ -12,9 +9,11 @@ use weir_shared::ids::Timestamp;
 use weir_shared::wire::{OpenSession, Session, SessionCode};
 
 use super::Api;
-use super::answer::{Answer, empty, json, settle};
-use super::ask::{body, caller, read, require, with};
+use super::answer::{Answer, empty, json};
+use super::ask::read;
 use super::problem::ApiError;
+use super::refusals::NO_CREDENTIAL;
+use super::route::{Route, delete, get, of, post};
 use crate::access::code::CODE_LIFE;
 use crate::access::entry::Refusal;
 use crate::access::scope::{Caller, Scope};
@@ -60,30 +59,24 @@ impl Sessions {
     }
 }
 
-/// `POST`, `GET` and `DELETE /api/session`.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let path = warp::path!("api" / "session");
-    let open = path
-        .and(warp::post())
-        .and(with(api))
-        .and(body())
-        .then(|api: Api, body: Bytes| async move { settle(open(&api, &body).await) });
-    let show = path
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .map(|api: Api, caller: Caller| settle(json(StatusCode::OK, &view(&api, &caller))));
-    let close = path
-        .and(warp::delete())
-        .and(with(api))
-        .and(warp::header::headers_cloned())
-        .then(|api: Api, headers: HeaderMap| async move { settle(close(&api, &headers).await) });
-    let code = warp::path!("api" / "session" / "code")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .map(|api: Api, caller: Caller| settle(new_code(&api, &caller)));
-    open.or(show).unify().boxed().or(close).unify().or(code).unify().boxed()
+/// `POST`, `GET` and `DELETE /api/session`, and `POST /api/session/code`.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        post("/api/session", "openSession", "Trades a token, or a code, for a session: the answer sets its cookie")
+            .takes(of::<OpenSession>())
+            .answers(StatusCode::OK, of::<Session>(), "Who the caller is now")
+            .refuses(NO_CREDENTIAL)
+            .for_everybody(|ask| async move { open(&ask.api, &ask.body).await }),
+        get("/api/session", "showSession", "Who the caller is, and what this worker is")
+            .answers(StatusCode::OK, of::<Session>(), "The caller and the worker")
+            .to(Scope::Read, |ask| async move { json(StatusCode::OK, &view(&ask.api, &ask.caller)) }),
+        delete("/api/session", "closeSession", "Ends the session that the request rests on, if it does")
+            .answers_nothing(StatusCode::NO_CONTENT, "There is no such session any more")
+            .to(Scope::Read, |ask| async move { close(&ask.api, &ask.headers).await }),
+        post("/api/session/code", "makeSessionCode", "A code that opens one session in the token's place")
+            .answers(StatusCode::CREATED, of::<SessionCode>(), "The code, good for a minute")
+            .to(Scope::Admin, |ask| async move { new_code(&ask.api, &ask.caller) }),
+    ]
 }
 
 async fn open(api: &Api, body: &[u8]) -> Answer {
@@ -100,7 +93,6 @@ async fn open(api: &Api, body: &[u8]) -> Answer {
 
 /// A code that opens one session of the caller's own.
 fn new_code(api: &Api, caller: &Caller) -> Answer {
-    require(caller, Scope::Admin)?;
     let mut random = [0; SECRET_BYTES];
     getrandom::fill(&mut random).map_err(|error| ApiError::Internal { reason: error.to_string() })?;
     let code = hexadecimal(&random);

@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use hyper::body::Bytes;
 use serde_json::Map;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
-use warp::reply::Response;
 use weir_shared::check::read_plan;
 use weir_shared::compile::compile;
 use weir_shared::finding::{Fault, FindingCounts, Severity};
@@ -16,42 +12,59 @@ use weir_shared::ids::FlowId;
 use weir_shared::plan::Plan;
 use weir_shared::run::event::{Cause, RunConfig};
 use weir_shared::select;
-use weir_shared::wire::{BatchAccepted, RunBatch, RunFlow, RunPlan};
+use weir_shared::wire::{BatchAccepted, RunAccepted, RunBatch, RunFlow, RunPlan};
 
 use super::Api;
-use super::answer::{Answer, json, settle};
-use super::ask::{body, caller, read, read_or_default, require, with};
+use super::answer::{Answer, json};
+use super::ask::{read, read_or_default};
 use super::problem::ApiError;
+use super::refusals::{BATCH_SIZE, FINDINGS, MODE, NO_MODEL, NOT_ACTIVE, PLAN, PUBLISH, SELECTION, START};
+use super::route::{Route, of, post};
 use crate::access::scope::{Caller, Scope};
 use crate::run_request::{RunRequest, Source};
 
 /// The three routes.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let flow = warp::path!("api" / "workflows" / FlowId / "run")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|id: FlowId, api: Api, caller: Caller, body: Bytes| async move {
-            settle(run_flow(&api, caller, &id, &body).await)
-        });
-    let plan = warp::path!("api" / "agent" / "run")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(run_plan(&api, caller, &body).await) });
-    let batch = warp::path!("api" / "agent" / "batch")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(run_batch(&api, caller, &body).await) });
-    flow.or(plan).unify().or(batch).unify().boxed()
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        post("/api/workflows/{id}/run", "runFlow", "Starts the draft of a flow, a part of it, or an accepted version")
+            .at(("id", of::<FlowId>(), "The flow"))
+            .may_take(of::<RunFlow>())
+            .answers(StatusCode::ACCEPTED, of::<RunAccepted>(), "It is admitted")
+            .refuses(START)
+            .refuses(FINDINGS)
+            .refuses(MODE)
+            .refuses(SELECTION)
+            .refuses(NOT_ACTIVE)
+            .refuses(PUBLISH)
+            .to(Scope::Run, |ask| async move {
+                let id = ask.at("id")?;
+                run_flow(&ask.api, ask.caller, &id, &ask.body).await
+            }),
+        post(
+            "/api/agent/run",
+            "runPlan",
+            "Starts a plan. Without one a model would plan the goal, where one is set up",
+        )
+        .takes(of::<RunPlan>())
+        .answers(StatusCode::ACCEPTED, of::<RunAccepted>(), "It is admitted")
+        .refuses(START)
+        .refuses(PLAN)
+        .refuses(MODE)
+        .refuses(NO_MODEL)
+        .to(Scope::Admin, |ask| async move { run_plan(&ask.api, ask.caller, &ask.body).await }),
+        post("/api/agent/batch", "runBatch", "Starts 1 to 8 plans: all of them, or none")
+            .takes(of::<RunBatch>())
+            .answers(StatusCode::ACCEPTED, of::<BatchAccepted>(), "They are admitted")
+            .refuses(START)
+            .refuses(PLAN)
+            .refuses(MODE)
+            .refuses(NO_MODEL)
+            .refuses(BATCH_SIZE)
+            .to(Scope::Admin, |ask| async move { run_batch(&ask.api, ask.caller, &ask.body).await }),
+    ]
 }
 
 async fn run_flow(api: &Api, caller: Caller, id: &FlowId, body: &[u8]) -> Answer {
-    require(&caller, Scope::Run)?;
     let RunFlow { inputs, config, version, only, up_to } = read_or_default(body)?;
     check_mode(&caller, &config)?;
     if let Some(number) = version {
@@ -94,7 +107,6 @@ fn compiled(api: &Api, part: Flow) -> Result<(Arc<Flow>, Arc<Plan>), ApiError> {
 }
 
 async fn run_plan(api: &Api, caller: Caller, body: &[u8]) -> Answer {
-    require(&caller, Scope::Admin)?;
     let RunPlan { goal, inputs, config, workflow } = read(body)?;
     let Some(workflow) = workflow else { return Err(ApiError::NoModel) };
     check_mode(&caller, &config)?;
@@ -109,7 +121,6 @@ const BATCH: std::ops::RangeInclusive<usize> = 1..=8;
 
 /// Starts all plans of a batch, or none.
 async fn run_batch(api: &Api, caller: Caller, body: &[u8]) -> Answer {
-    require(&caller, Scope::Admin)?;
     let RunBatch { goals, workflows, mut config, capability_mode } = read(body)?;
     check_mode(&caller, &config)?;
     config.capability_mode = capability_mode.or(config.capability_mode);

@@ -1,39 +1,36 @@
 //! `GET /api/agent/stream`: a run as it happens, from any of its events on.
 
 use futures_util::StreamExt;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, StatusCode};
-use warp::reply::Response;
-use weir_shared::ids::Seq;
+use weir_shared::ids::{RunId, Seq};
+use weir_shared::run::event::Event;
 
 use super::Api;
-use super::answer::{Answer, empty, settle};
-use super::ask::{caller, query, require, visible_run, with};
+use super::answer::{Answer, empty};
+use super::ask::visible_run;
 use super::problem::ApiError;
 use super::query::Query;
+use super::refusals::FOLLOW;
+use super::route::{Route, get, of, text, whole};
 use super::sse;
 use crate::access::scope::{Caller, Scope};
 use crate::engine::FollowError;
 
 /// The one route.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    warp::path!("api" / "agent" / "stream")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .and(warp::header::headers_cloned())
-        .map(|api: Api, caller: Caller, query: Vec<(String, String)>, headers: HeaderMap| {
-            settle(follow(&api, &caller, query, &headers))
-        })
-        .boxed()
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/api/agent/stream", "followRun", "A run as it happens, from any of its events on")
+            .query(("runId", of::<RunId>(), "The run; required"))
+            .query(("after", whole(0..=u64::MAX), "The last event that the caller has"))
+            .header(("Last-Event-ID", text(), "The same; it wins over `after`"))
+            .streams(of::<Event>(), "A stream of the run's events, and of its output as `step_output` without ids")
+            .answers_nothing(StatusCode::NO_CONTENT, "The run has ended, and the caller has all of it")
+            .refuses(FOLLOW)
+            .to(Scope::Read, |ask| async move { follow(&ask.api, &ask.caller, &ask.query, &ask.headers) }),
+    ]
 }
 
-fn follow(api: &Api, caller: &Caller, query: Vec<(String, String)>, headers: &HeaderMap) -> Answer {
-    require(caller, Scope::Read)?;
-    // The token in the query is the door's.
-    let query = Query::of(query, &["runId", "after", "token"])?;
+fn follow(api: &Api, caller: &Caller, query: &Query, headers: &HeaderMap) -> Answer {
     let run = query.text("runId").ok_or_else(|| ApiError::Malformed {
         code: "missing_parameter",
         message: "say which run, with `runId`".to_owned(),

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use hyper::body::Bytes;
-use serde_json::json;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::StatusCode;
-use warp::reply::Response;
 use weir_shared::ids::TaskId;
 use weir_shared::published::StartTask;
 use weir_shared::run::event::Cause;
-use weir_shared::task::{Priority, TaskList, TaskStatus, WaitForTasks, WaitMode};
+use weir_shared::task::{
+    Capacity, Priority, Task, TaskList, TaskStatus, TaskTold, WaitForTasks, WaitMode, WaitedForTasks,
+};
+use weir_shared::wire::RunAccepted;
 
 use super::Api;
-use super::answer::{Answer, json, settle};
-use super::ask::{body, caller, query, read, require, with};
+use super::answer::{Answer, json};
+use super::ask::read;
 use super::problem::ApiError;
 use super::query::{Query, word};
+use super::refusals::{MODE, NOT_ACTIVE, START, UNKNOWN, WAIT_SIZE};
+use super::route::{Route, delete, get, of, post, whole};
 use super::start::check_mode;
 use crate::access::scope::{Caller, Scope};
 use crate::run_request::RunRequest;
@@ -31,49 +31,43 @@ const MOST_WAIT_FOR_SEVERAL_MS: u64 = 120_000;
 const WAITED_FOR: std::ops::RangeInclusive<usize> = 1..=20;
 
 /// The routes.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let list = warp::path!("api" / "agent" / "tasks")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .map(|api: Api, caller: Caller, query| settle(list(&api, &caller, query)));
-    let start = warp::path!("api" / "agent" / "tasks")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(start(&api, caller, &body).await) });
-    let capacity = warp::path!("api" / "agent" / "tasks" / "capacity")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .map(|api: Api, caller: Caller| settle(capacity(&api, &caller)));
-    let wait = warp::path!("api" / "agent" / "tasks" / "wait")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(wait(&api, &caller, &body).await) });
-    let show = warp::path!("api" / "agent" / "tasks" / TaskId)
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .then(
-            |id: TaskId, api: Api, caller: Caller, query| async move { settle(show(&api, &caller, &id, query).await) },
-        );
-    let kill = warp::path!("api" / "agent" / "tasks" / TaskId)
-        .and(warp::delete())
-        .and(with(api))
-        .and(caller())
-        .then(|id: TaskId, api: Api, caller: Caller| async move { settle(kill(&api, &caller, &id).await) });
-    capacity.or(list).unify().or(start).unify().boxed().or(wait).unify().or(show).unify().or(kill).unify().boxed()
+pub(super) fn routes() -> Vec<Route> {
+    let one = "/api/agent/tasks/{id}";
+    let id = || ("id", of::<TaskId>(), "The task");
+    vec![
+        get("/api/agent/tasks", "listTasks", "Tasks that go on and the last that have ended, newest first")
+            .query(("status", of::<TaskStatus>(), "Only those of this status"))
+            .answers(StatusCode::OK, of::<TaskList>(), "The tasks, without their output")
+            .to(Scope::Read, |ask| async move { list(&ask.api, &ask.caller, &ask.query) }),
+        post("/api/agent/tasks", "startTask", "Starts the active version of a flow")
+            .takes(of::<StartTask>())
+            .answers(StatusCode::ACCEPTED, of::<RunAccepted>(), "It is admitted")
+            .refuses(START)
+            .refuses(MODE)
+            .refuses(NOT_ACTIVE)
+            .to(Scope::Run, |ask| async move { start(&ask.api, ask.caller, &ask.body).await }),
+        get("/api/agent/tasks/capacity", "showCapacity", "What runs and waits, and how much more may")
+            .answers(StatusCode::OK, of::<Capacity>(), "The queue, in all and of the caller")
+            .to(Scope::Read, |ask| async move { json(StatusCode::OK, &ask.api.runs.capacity(&ask.caller.owner)) }),
+        post("/api/agent/tasks/wait", "waitForTasks", "Waits for the end of one or all of several tasks")
+            .takes(of::<WaitForTasks>())
+            .answers(StatusCode::OK, of::<WaitedForTasks>(), "The tasks as they are now")
+            .refuses(UNKNOWN)
+            .refuses(WAIT_SIZE)
+            .to(Scope::Read, |ask| async move { wait(&ask.api, &ask.caller, &ask.body).await }),
+        get(one, "showTask", "A task, after a wait for its end")
+            .at(id())
+            .query(("timeoutMs", whole(0..=u64::MAX), "How long to wait for its end; 60,000 at most"))
+            .answers(StatusCode::OK, of::<Task>(), "The task")
+            .to(Scope::Read, |ask| async move { show(&ask.api, &ask.caller, &ask.at("id")?, &ask.query).await }),
+        delete(one, "killTask", "Ends a task: one that waits never starts, the run of another is cancelled")
+            .at(id())
+            .answers(StatusCode::ACCEPTED, of::<TaskTold>(), "It ends")
+            .to(Scope::Run, |ask| async move { kill(&ask.api, &ask.caller, &ask.at("id")?).await }),
+    ]
 }
 
-fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    let query = Query::of(query, &["status"])?;
+fn list(api: &Api, caller: &Caller, query: &Query) -> Answer {
     let status = query.text("status").map(|text| word::<TaskStatus>("status", text)).transpose()?;
     let mut tasks = api.runs.tasks(caller.sees_only().as_ref())?;
     tasks.retain(|task| status.is_none_or(|status| task.status == status));
@@ -82,7 +76,6 @@ fn list(api: &Api, caller: &Caller, query: Vec<(String, String)>) -> Answer {
 
 /// Starts the active version of a flow.
 async fn start(api: &Api, caller: Caller, body: &[u8]) -> Answer {
-    require(&caller, Scope::Run)?;
     let asked: StartTask = read(body)?;
     if asked.priority == Some(Priority::Batch) {
         return Err(ApiError::bad_parameter("priority", "batch", "`interactive` or `normal`"));
@@ -94,14 +87,7 @@ async fn start(api: &Api, caller: Caller, body: &[u8]) -> Answer {
     json(StatusCode::ACCEPTED, &api.runs.start(RunRequest { priority: asked.priority, ..request }).await?)
 }
 
-fn capacity(api: &Api, caller: &Caller) -> Answer {
-    require(caller, Scope::Read)?;
-    json(StatusCode::OK, &api.runs.capacity(&caller.owner))
-}
-
-async fn show(api: &Api, caller: &Caller, id: &TaskId, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    let query = Query::of(query, &["timeoutMs"])?;
+async fn show(api: &Api, caller: &Caller, id: &TaskId, query: &Query) -> Answer {
     let wait = query.value::<u64>("timeoutMs", "a number of milliseconds")?.unwrap_or(0).min(MOST_WAIT_MS);
     let ids = std::slice::from_ref(id);
     let waited = api.runs.wait_for_tasks(ids, WaitMode::All, millis(wait), caller.sees_only().as_ref()).await?;
@@ -109,7 +95,6 @@ async fn show(api: &Api, caller: &Caller, id: &TaskId, query: Vec<(String, Strin
 }
 
 async fn wait(api: &Api, caller: &Caller, body: &[u8]) -> Answer {
-    require(caller, Scope::Read)?;
     let WaitForTasks { ids, mode, timeout_ms } = read(body)?;
     if !WAITED_FOR.contains(&ids.len()) {
         let message = format!("`ids` has {} tasks, and a wait is for 1 to 20", ids.len());
@@ -121,9 +106,8 @@ async fn wait(api: &Api, caller: &Caller, body: &[u8]) -> Answer {
 }
 
 async fn kill(api: &Api, caller: &Caller, id: &TaskId) -> Answer {
-    require(caller, Scope::Run)?;
     api.runs.kill_task(id, (&caller.owner, caller.sees_only().as_ref())).await?;
-    json(StatusCode::ACCEPTED, &json!({ "taskId": id }))
+    json(StatusCode::ACCEPTED, &TaskTold { task_id: id.clone() })
 }
 
 fn millis(millis: u64) -> Duration {

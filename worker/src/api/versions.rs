@@ -2,108 +2,101 @@
 
 use std::sync::Arc;
 
-use hyper::body::Bytes;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, StatusCode};
-use warp::reply::Response;
 use weir_shared::ids::FlowId;
-use weir_shared::published::{Accept, Duplicate, Publish, Rename, Restore};
+use weir_shared::published::{Accept, Duplicate, Publish, Rename, Restore, VersionDiff, VersionList, VersionView};
+use weir_shared::wire::FlowView;
 
 use super::Api;
-use super::answer::{Answer, json, settle};
-use super::ask::{body, caller, query, read, read_or_default, require, with};
+use super::answer::{Answer, json};
+use super::ask::{read, read_or_default};
 use super::problem::ApiError;
 use super::query::Query;
-use super::workflows::{blocking, entry_answer, expected};
-use crate::access::scope::{Caller, Scope};
+use super::refusals::{FLOW_ID, NOT_ACTIVE, PUBLISH, REVISION, SAVE};
+use super::route::{Route, get, of, post, text, whole};
+use super::workflows::{blocking, entry_answer, expected, if_match};
+use crate::access::scope::Scope;
 use crate::library::Entry;
 use crate::published::Side;
 
 /// The routes.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let publish = warp::path!("api" / "workflows" / FlowId / "publish")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(warp::header::headers_cloned())
-        .and(body())
-        .then(|id: FlowId, api: Api, caller: Caller, headers: HeaderMap, body: Bytes| async move {
-            settle(publish(&api, &caller, &id, (&headers, &body)).await)
-        });
-    let accept = warp::path!("api" / "workflows" / FlowId / "accept")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|id: FlowId, api: Api, caller: Caller, body: Bytes| async move {
-            settle(accept(&api, &caller, &id, &body).await)
-        });
-    let list = warp::path!("api" / "workflows" / FlowId / "revisions")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .map(|id: FlowId, api: Api, caller: Caller| settle(list(&api, &caller, &id)));
-    let show = warp::path!("api" / "workflows" / FlowId / "revisions" / u64)
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .map(|id: FlowId, number: u64, api: Api, caller: Caller| settle(show(&api, &caller, &id, number)));
-    let restore = warp::path!("api" / "workflows" / FlowId / "revisions" / u64 / "restore")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(warp::header::headers_cloned())
-        .and(body())
-        .then(|id: FlowId, number: u64, api: Api, caller: Caller, headers: HeaderMap, body: Bytes| async move {
-            settle(restore(&api, &caller, (&id, number), (&headers, &body)).await)
-        });
-    let diff = warp::path!("api" / "workflows" / FlowId / "diff")
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .and(query())
-        .map(|id: FlowId, api: Api, caller: Caller, query| settle(diff(&api, &caller, &id, query)));
-    let rename = warp::path!("api" / "workflows" / FlowId / "rename")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(warp::header::headers_cloned())
-        .and(body())
-        .then(|id: FlowId, api: Api, caller: Caller, headers: HeaderMap, body: Bytes| async move {
-            settle(rename(&api, &caller, &id, (&headers, &body)).await)
-        });
-    let duplicate = warp::path!("api" / "workflows" / FlowId / "duplicate")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|id: FlowId, api: Api, caller: Caller, body: Bytes| async move {
-            settle(duplicate(api, &caller, &id, &body).await)
-        });
-    publish
-        .or(accept)
-        .unify()
-        .boxed()
-        .or(list)
-        .unify()
-        .or(show)
-        .unify()
-        .boxed()
-        .or(restore)
-        .unify()
-        .or(diff)
-        .unify()
-        .boxed()
-        .or(rename)
-        .unify()
-        .or(duplicate)
-        .unify()
-        .boxed()
+pub(super) fn routes() -> Vec<Route> {
+    let id = || ("id", of::<FlowId>(), "The flow");
+    let number = || ("number", whole(0..=u64::MAX), "The version");
+    vec![
+        post(
+            "/api/workflows/{id}/publish",
+            "publishFlow",
+            "Makes a version of a flow and puts it into service, or out",
+        )
+        .at(id())
+        .header(if_match())
+        .takes(of::<Publish>())
+        .answers(StatusCode::OK, of::<VersionList>(), "The versions that there are now")
+        .refuses(SAVE)
+        .refuses(REVISION)
+        .refuses(PUBLISH)
+        .refuses(NOT_ACTIVE)
+        .to(Scope::Admin, |ask| async move { publish(&ask.api, &ask.at("id")?, (&ask.headers, &ask.body)).await }),
+        post("/api/workflows/{id}/accept", "acceptVersion", "Lets a version from elsewhere run on this machine")
+            .at(id())
+            .takes(of::<Accept>())
+            .answers(StatusCode::OK, of::<VersionList>(), "The versions as they stand now")
+            .refuses(PUBLISH)
+            .refuses(NOT_ACTIVE)
+            .to(Scope::Admin, |ask| async move { accept(&ask.api, &ask.at("id")?, &ask.body).await }),
+        get("/api/workflows/{id}/revisions", "listVersions", "The versions of a flow, newest first")
+            .at(id())
+            .answers(StatusCode::OK, of::<VersionList>(), "The versions")
+            .to(Scope::Read, |ask| async move { versions(&ask.api, &ask.at("id")?) }),
+        get("/api/workflows/{id}/revisions/{number}", "showVersion", "One version with its flow")
+            .at(id())
+            .at(number())
+            .answers(StatusCode::OK, of::<VersionView>(), "The version")
+            .refuses(PUBLISH)
+            .to(Scope::Read, |ask| async move { show(&ask.api, &ask.at("id")?, ask.at("number")?) }),
+        post("/api/workflows/{id}/revisions/{number}/restore", "restoreVersion", "Makes a version the draft again")
+            .at(id())
+            .at(number())
+            .header(if_match())
+            .may_take(of::<Restore>())
+            .answers(StatusCode::OK, of::<FlowView>(), "The flow; nothing that is active has changed")
+            .refuses(SAVE)
+            .refuses(REVISION)
+            .refuses(PUBLISH)
+            .to(Scope::Admin, |ask| async move {
+                restore(&ask.api, (&ask.at("id")?, ask.at("number")?), (&ask.headers, &ask.body)).await
+            }),
+        get("/api/workflows/{id}/diff", "compareVersions", "What differs between two versions, or the draft and one")
+            .at(id())
+            .query(("from", text(), "`draft`, `published` (the default) or a number"))
+            .query(("to", text(), "`draft` (the default), `published` or a number"))
+            .answers(StatusCode::OK, of::<VersionDiff>(), "The difference")
+            .refuses(PUBLISH)
+            .refuses(NOT_ACTIVE)
+            .to(Scope::Read, |ask| async move { diff(&ask.api, &ask.at("id")?, &ask.query) }),
+        post("/api/workflows/{id}/rename", "renameFlow", "Another id, with everything that belongs to the flow")
+            .at(id())
+            .header(if_match())
+            .takes(of::<Rename>())
+            .answers(StatusCode::CREATED, of::<FlowView>(), "The flow under its new id")
+            .refuses(SAVE)
+            .refuses(FLOW_ID)
+            .refuses(REVISION)
+            .refuses(PUBLISH)
+            .to(Scope::Admin, |ask| async move { rename(&ask.api, &ask.at("id")?, (&ask.headers, &ask.body)).await }),
+        post("/api/workflows/{id}/duplicate", "duplicateFlow", "A copy of the draft under another id")
+            .at(id())
+            .may_take(of::<Duplicate>())
+            .answers(StatusCode::CREATED, of::<FlowView>(), "The copy, which is not published")
+            .refuses(SAVE)
+            .refuses(FLOW_ID)
+            .refuses(PUBLISH)
+            .to(Scope::Admin, |ask| async move { duplicate(&ask.api, &ask.at("id")?, &ask.body).await }),
+    ]
 }
 
-async fn publish(api: &Api, caller: &Caller, id: &FlowId, (headers, body): (&HeaderMap, &[u8])) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn publish(api: &Api, id: &FlowId, (headers, body): (&HeaderMap, &[u8])) -> Answer {
     let Publish { published, expected_revision } = read(body)?;
     let expected = expected(headers, expected_revision.as_deref())?.ok_or(ApiError::PreconditionMissing)?;
     if published {
@@ -114,40 +107,25 @@ async fn publish(api: &Api, caller: &Caller, id: &FlowId, (headers, body): (&Hea
     versions(api, id)
 }
 
-async fn accept(api: &Api, caller: &Caller, id: &FlowId, body: &[u8]) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn accept(api: &Api, id: &FlowId, body: &[u8]) -> Answer {
     let Accept { number, sha256 } = read(body)?;
     flow(api, id)?;
     api.published.accept(id, number, &sha256).await?;
     versions(api, id)
 }
 
-fn list(api: &Api, caller: &Caller, id: &FlowId) -> Answer {
-    require(caller, Scope::Read)?;
-    versions(api, id)
-}
-
-fn show(api: &Api, caller: &Caller, id: &FlowId, number: u64) -> Answer {
-    require(caller, Scope::Read)?;
+fn show(api: &Api, id: &FlowId, number: u64) -> Answer {
     json(StatusCode::OK, &api.published.show(&*flow(api, id)?, number)?)
 }
 
-async fn restore(
-    api: &Api,
-    caller: &Caller,
-    (id, number): (&FlowId, u64),
-    (headers, body): (&HeaderMap, &[u8]),
-) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn restore(api: &Api, (id, number): (&FlowId, u64), (headers, body): (&HeaderMap, &[u8])) -> Answer {
     let Restore { expected_revision } = read_or_default(body)?;
     let expected = expected(headers, expected_revision.as_deref())?.ok_or(ApiError::PreconditionMissing)?;
     let entry = api.published.restore(id, number, expected).await?;
     entry_answer(api, StatusCode::OK, &entry)
 }
 
-fn diff(api: &Api, caller: &Caller, id: &FlowId, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Read)?;
-    let query = Query::of(query, &["from", "to"])?;
+fn diff(api: &Api, id: &FlowId, query: &Query) -> Answer {
     let side = |name: &'static str, otherwise: &'static str| -> Result<Side, ApiError> {
         match query.text(name).unwrap_or(otherwise) {
             "draft" => Ok(Side::Draft),
@@ -162,8 +140,7 @@ fn diff(api: &Api, caller: &Caller, id: &FlowId, query: Vec<(String, String)>) -
     json(StatusCode::OK, &api.published.diff(&*flow(api, id)?, sides)?)
 }
 
-async fn rename(api: &Api, caller: &Caller, id: &FlowId, (headers, body): (&HeaderMap, &[u8])) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn rename(api: &Api, id: &FlowId, (headers, body): (&HeaderMap, &[u8])) -> Answer {
     let Rename { to, expected_revision } = read(body)?;
     let to = flow_id(&to)?;
     let expected = expected(headers, expected_revision.as_deref())?.ok_or(ApiError::PreconditionMissing)?;
@@ -172,11 +149,10 @@ async fn rename(api: &Api, caller: &Caller, id: &FlowId, (headers, body): (&Head
 }
 
 /// A copy of the draft under another id. It is not published, and has no versions.
-async fn duplicate(api: Api, caller: &Caller, id: &FlowId, body: &[u8]) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn duplicate(api: &Api, id: &FlowId, body: &[u8]) -> Answer {
     let Duplicate { to } = read_or_default(body)?;
     let to = to.as_deref().map(flow_id).transpose()?;
-    let original = flow(&api, id)?;
+    let original = flow(api, id)?;
     let draft = original.flow.as_deref().ok_or(crate::published::PublishError::UnreadableDraft)?;
     let text = weir_shared::canonical::print(draft);
     let (library, from) = (api.library.clone(), id.clone());
@@ -185,7 +161,7 @@ async fn duplicate(api: Api, caller: &Caller, id: &FlowId, body: &[u8]) -> Answe
         None => library.create_beside(&from, text.as_bytes()),
     };
     let entry = blocking(copy).await??;
-    entry_answer(&api, StatusCode::CREATED, &entry)
+    entry_answer(api, StatusCode::CREATED, &entry)
 }
 
 fn flow(api: &Api, id: &FlowId) -> Result<Arc<Entry>, ApiError> {

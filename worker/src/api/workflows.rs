@@ -1,81 +1,72 @@
 //! `/api/workflows`: the flow library, a flow, and checking one that is not saved.
 
-use hyper::body::Bytes;
-use warp::Filter;
-use warp::filters::BoxedFilter;
 use warp::http::header::{ETAG, HeaderValue, IF_MATCH};
 use warp::http::{HeaderMap, StatusCode};
-use warp::reply::Response;
 use weir_shared::check::{CheckedText, Surroundings, check_flow, check_text};
 use weir_shared::ids::{FlowId, Revision};
 use weir_shared::read;
-use weir_shared::wire::{CheckFlow, Checked, CreateFlow, SaveFlow};
+use weir_shared::wire::{CheckFlow, Checked, CreateFlow, FlowDeleted, FlowSummary, FlowView, SaveFlow};
 
 use super::Api;
-use super::answer::{Answer, json, settle};
-use super::ask::{body, caller, query, read as read_body, require, with};
+use super::answer::{Answer, json};
+use super::ask::read as read_body;
 use super::flow_view::{summaries, view};
 use super::problem::ApiError;
 use super::query::Query;
-use crate::access::scope::{Caller, Scope};
+use super::refusals::{FLOW_ID, REVISION, SAVE};
+use super::route::{Parameter, Route, delete, get, list_of, of, post, put, text};
+use crate::access::scope::Scope;
 use crate::library::Entry;
 
+/// The header that says which revision a caller started from.
+pub(super) fn if_match() -> Parameter {
+    ("If-Match", text(), "The revision that the caller started from, in quotes; the same as `expectedRevision`")
+}
+
 /// Every route of the library but its events and what starts runs.
-pub(super) fn routes(api: &Api) -> BoxedFilter<(Response,)> {
-    let all = warp::path!("api" / "workflows");
-    let one = warp::path!("api" / "workflows" / FlowId);
-    let list =
-        all.and(warp::get()).and(with(api)).and(caller()).map(|api: Api, caller: Caller| settle(list(&api, &caller)));
-    let create = all
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(create(api, &caller, &body).await) });
-    let show = one
-        .and(warp::get())
-        .and(with(api))
-        .and(caller())
-        .map(|id: FlowId, api: Api, caller: Caller| settle(show(&api, &caller, &id)));
-    let save = one.and(warp::put()).and(with(api)).and(caller()).and(warp::header::headers_cloned()).and(body()).then(
-        |id: FlowId, api: Api, caller: Caller, headers: HeaderMap, body: Bytes| async move {
-            settle(save(api, &caller, id, &headers, &body).await)
-        },
-    );
-    let delete =
-        one.and(warp::delete()).and(with(api)).and(caller()).and(warp::header::headers_cloned()).and(query()).then(
-            |id: FlowId, api: Api, caller: Caller, headers: HeaderMap, query: Vec<(String, String)>| async move {
-                settle(delete(api, &caller, id, &headers, query).await)
-            },
-        );
-    let check = warp::path!("api" / "workflows" / "check")
-        .and(warp::post())
-        .and(with(api))
-        .and(caller())
-        .and(body())
-        .then(|api: Api, caller: Caller, body: Bytes| async move { settle(check(api, &caller, &body).await) });
-    list.or(create)
-        .unify()
-        .boxed()
-        .or(show)
-        .unify()
-        .or(save)
-        .unify()
-        .boxed()
-        .or(delete)
-        .unify()
-        .or(check)
-        .unify()
-        .boxed()
+pub(super) fn routes() -> Vec<Route> {
+    let one = "/api/workflows/{id}";
+    let id = || ("id", of::<FlowId>(), "The flow");
+    vec![
+        get("/api/workflows", "listFlows", "Every flow in short, with its newest run")
+            .answers(StatusCode::OK, list_of::<FlowSummary>(), "The library")
+            .to(Scope::Read, |ask| async move { json(StatusCode::OK, &summaries(&ask.api)?) }),
+        post("/api/workflows", "createFlow", "A new flow. Without an id, one is made from its name")
+            .takes(of::<CreateFlow>())
+            .answers(StatusCode::CREATED, of::<FlowView>(), "The flow")
+            .refuses(SAVE)
+            .refuses(FLOW_ID)
+            .to(Scope::Admin, |ask| async move { create(ask.api, &ask.body).await }),
+        get(one, "showFlow", "A flow whole")
+            .at(id())
+            .answers(StatusCode::OK, of::<FlowView>(), "The flow; its revision is the ETag too")
+            .to(Scope::Read, |ask| async move { show(&ask.api, &ask.at("id")?) }),
+        put(one, "saveFlow", "Replaces a flow, if it is still as the caller knew it")
+            .at(id())
+            .header(if_match())
+            .takes(of::<SaveFlow>())
+            .answers(StatusCode::OK, of::<FlowView>(), "The flow as it is now")
+            .refuses(SAVE)
+            .refuses(REVISION)
+            .to(Scope::Admin, |ask| async move { save(ask.api.clone(), ask.at("id")?, &ask.headers, &ask.body).await }),
+        delete(one, "deleteFlow", "Removes a flow, with its versions, schedules and webhooks")
+            .at(id())
+            .header(if_match())
+            .query(("expectedRevision", of::<Revision>(), "Only if it is still this one"))
+            .answers(StatusCode::OK, of::<FlowDeleted>(), "What went with it")
+            .refuses(SAVE)
+            .to(
+                Scope::Admin,
+                |ask| async move { delete_flow(&ask.api, &ask.at("id")?, &ask.headers, &ask.query).await },
+            ),
+        post("/api/workflows/check", "checkFlow", "Judges a flow that is not saved: one of `flow` and `text`")
+            .takes(of::<CheckFlow>())
+            .answers(StatusCode::OK, of::<Checked>(), "Its findings, and its plan when it has one")
+            .to(Scope::Read, |ask| async move { check(ask.api, &ask.body).await }),
+    ]
 }
 
-fn list(api: &Api, caller: &Caller) -> Answer {
-    require(caller, Scope::Read)?;
-    json(StatusCode::OK, &summaries(api)?)
-}
-
-fn show(api: &Api, caller: &Caller, id: &FlowId) -> Answer {
-    require(caller, Scope::Read)?;
+fn show(api: &Api, id: &FlowId) -> Answer {
     let entry = api.library.get(id).ok_or_else(|| ApiError::no_flow(id))?;
     entry_answer(api, StatusCode::OK, &entry)
 }
@@ -88,8 +79,7 @@ pub(super) fn entry_answer(api: &Api, status: StatusCode, entry: &Entry) -> Answ
     Ok(response)
 }
 
-async fn create(api: Api, caller: &Caller, body: &[u8]) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn create(api: Api, body: &[u8]) -> Answer {
     let CreateFlow { id, flow } = read_body(body)?;
     let id = id
         .map(|id| id.parse::<FlowId>())
@@ -100,8 +90,7 @@ async fn create(api: Api, caller: &Caller, body: &[u8]) -> Answer {
     entry_answer(&api, StatusCode::CREATED, &entry)
 }
 
-async fn save(api: Api, caller: &Caller, id: FlowId, headers: &HeaderMap, body: &[u8]) -> Answer {
-    require(caller, Scope::Admin)?;
+async fn save(api: Api, id: FlowId, headers: &HeaderMap, body: &[u8]) -> Answer {
     let SaveFlow { flow, expected_revision } = read_body(body)?;
     let expected = expected(headers, expected_revision.as_deref())?.ok_or(ApiError::PreconditionMissing)?;
     let library = api.library.clone();
@@ -109,11 +98,9 @@ async fn save(api: Api, caller: &Caller, id: FlowId, headers: &HeaderMap, body: 
     entry_answer(&api, StatusCode::OK, &entry)
 }
 
-async fn delete(api: Api, caller: &Caller, id: FlowId, headers: &HeaderMap, query: Vec<(String, String)>) -> Answer {
-    require(caller, Scope::Admin)?;
-    let query = Query::of(query, &["expectedRevision"])?;
+async fn delete_flow(api: &Api, id: &FlowId, headers: &HeaderMap, query: &Query) -> Answer {
     let expected = expected(headers, query.text("expectedRevision"))?;
-    json(StatusCode::OK, &api.published.delete(&id, expected.as_ref()).await?)
+    json(StatusCode::OK, &api.published.delete(id, expected.as_ref()).await?)
 }
 
 /// The revision that a caller started from: said in the request, or in `If-Match`. Both may be said when they agree.
@@ -131,8 +118,7 @@ pub(super) fn expected(headers: &HeaderMap, said: Option<&str>) -> Result<Option
     .transpose()
 }
 
-async fn check(api: Api, caller: &Caller, body: &[u8]) -> Answer {
-    require(caller, Scope::Read)?;
+async fn check(api: Api, body: &[u8]) -> Answer {
     let asked: CheckFlow = read_body(body)?;
     let checked = match asked {
         CheckFlow { flow: Some(flow), text: None } => blocking(move || check_value(&api, flow.get())).await?,

@@ -1,6 +1,7 @@
 //! The API through a real server on a free port, with a client that sends exactly what it is told.
 
 mod client;
+mod described;
 mod door;
 mod foreign_pages;
 mod hook;
