@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBui
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::finding::Code;
 use crate::ids::{
     DeliveryId, FlowId, GateId, NodeId, Owner, Revision, RunId, ScheduleId, Seq, StepIndex, TaskId, Timestamp,
     ToolName, TriggerId,
@@ -99,6 +100,20 @@ impl PartialSchema for Timestamp {
 }
 
 impl ToSchema for Timestamp {}
+
+impl PartialSchema for Code {
+    /// The words of a macro, which a derive does not see.
+    fn schema() -> RefOr<Schema> {
+        let words = Code::ALL.iter().map(|code| code.as_str());
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).into()
+    }
+}
+
+impl ToSchema for Code {
+    fn name() -> Cow<'static, str> {
+        "FindingCode".into()
+    }
+}
 
 /// A step that a condition looks at, with the condition.
 fn condition(key: &str, schema: impl Into<RefOr<Schema>>) -> ObjectBuilder {

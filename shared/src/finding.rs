@@ -20,7 +20,6 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $severity:ident;)*) => {
         /// The closed set of finding codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = FindingCode))]
         pub enum Code {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
         }

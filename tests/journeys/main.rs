@@ -12,6 +12,7 @@ mod conflicts;
 mod crashes;
 mod curl;
 mod deadlines;
+mod described;
 mod fixtures;
 mod foreign_pages;
 mod forgetting;

@@ -37,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "From 1; the last that wrote anything when it is not said",
             ))
             .query(("stream", of::<OutputStream>(), "`stdout` when it is not said"))
-            .query(("offset", whole(0..=i64::MAX.unsigned_abs()), "Bytes to leave out at the beginning"))
+            .query(("offset", whole(0..=u64::MAX), "Bytes to leave out at the beginning"))
             .answers_bytes(TYPE, "The bytes; none when nothing was written")
             .to(Scope::Read, |ask| async move {
                 let (run, index): (String, u32) = (ask.at("id")?, ask.at("index")?);
@@ -64,7 +64,7 @@ async fn show(api: &Api, caller: &Caller, (run, index): (&str, StepIndex), query
     }
 }
 
-/// The file of the attempt, or of the last one that wrote anything; none when nothing was written.
+/// The file of the attempt, or of the last one that wrote anything; none when nothing was written, or not so much.
 fn open(
     directory: &RunDirectory,
     index: StepIndex,
@@ -76,6 +76,10 @@ fn open(
     for attempt in attempts.rev() {
         match File::open(directory.output(index, attempt, stream)) {
             Ok(mut file) => {
+                // Nothing is written there yet, and a file system may know no place so far out.
+                if offset > file.metadata()?.len() {
+                    return Ok(None);
+                }
                 file.seek(SeekFrom::Start(offset))?;
                 return Ok(Some(file));
             }

@@ -173,3 +173,23 @@ async fn a_batch_starts_whole_or_not_at_all() {
     let goals = ask(json!({ "goals": ["tidy up"] })).send(server.address).await;
     assert_eq!((goals.status, goals.code()), (503, "no_model".to_owned()));
 }
+
+/// A place that no file has was answered as a fault of the worker.
+#[tokio::test]
+async fn output_past_its_end_is_nothing() {
+    let server = Server::start().await;
+    let plan = json!({ "steps": [
+        { "index": 0, "toolName": "execute_command", "args": { "command": "printf abc" } },
+    ]});
+    let body = json!({ "goal": "print", "workflow": plan, "config": { "permissionMode": "full-access" } });
+    let accepted = server.ask("POST", "/api/agent/run").body(body.to_string()).send(server.address).await;
+    let run = accepted.json()["runId"].as_str().unwrap().to_owned();
+    assert!(follow(&server, &run).send(server.address).await.body.contains("event: complete"));
+    for (offset, rest) in [(1, "bc"), (3, ""), (4, ""), (i64::MAX.unsigned_abs() - 1, ""), (u64::MAX, "")] {
+        let path = format!("/api/agent/runs/{run}/steps/0/output?offset={offset}");
+        let answer = server.ask("GET", &path).send(server.address).await;
+        assert_eq!(answer.status, 200, "{offset}: {answer:?}");
+        assert!(rest.is_empty() == answer.body.trim_start_matches('0').trim().is_empty(), "{offset}: {answer:?}");
+        assert!(answer.body.contains(rest), "{offset}: {answer:?}");
+    }
+}
